@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Programs of the untrusted side. They are separate executables: nothing of the judge is linked into them.
+file(GLOB AKO_GUEST_MAINS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/guest/*_main.cpp)
+foreach(main ${AKO_GUEST_MAINS})
+  get_filename_component(name ${main} NAME_WE)
+  string(REGEX REPLACE "_main$" "" name ${name})
+  string(REPLACE "_" "-" name ${name})
+  add_executable(ako-guest-${name} ${main})
+  target_compile_options(ako-guest-${name} PRIVATE -Wall -Wextra -Werror -O2 -fno-exceptions)
+  target_include_directories(ako-guest-${name} PRIVATE ${CMAKE_SOURCE_DIR}/guest)
+  target_link_libraries(ako-guest-${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+  target_link_options(ako-guest-${name} PRIVATE -static-libstdc++ -static-libgcc)
+  set_target_properties(ako-guest-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  install(TARGETS ako-guest-${name} DESTINATION libexec/ako)
+endforeach()

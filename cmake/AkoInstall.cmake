@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+install(TARGETS ako DESTINATION bin)
+install(DIRECTORY problems DESTINATION share/ako)
+install(FILES LICENSE DESTINATION share/doc/ako)
