@@ -7,15 +7,24 @@ namespace ako {
 
 std::string_view to_text(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::invalid_input: return "invalid_input";
-    case ErrorKind::not_found: return "not_found";
-    case ErrorKind::unsupported: return "unsupported";
-    case ErrorKind::io: return "io";
-    case ErrorKind::limit: return "limit";
-    case ErrorKind::conflict: return "conflict";
-    case ErrorKind::corrupt: return "corrupt";
-    case ErrorKind::unavailable: return "unavailable";
-    case ErrorKind::internal: return "internal";
+    case ErrorKind::invalid_input:
+      return "invalid_input";
+    case ErrorKind::not_found:
+      return "not_found";
+    case ErrorKind::unsupported:
+      return "unsupported";
+    case ErrorKind::io:
+      return "io";
+    case ErrorKind::limit:
+      return "limit";
+    case ErrorKind::conflict:
+      return "conflict";
+    case ErrorKind::corrupt:
+      return "corrupt";
+    case ErrorKind::unavailable:
+      return "unavailable";
+    case ErrorKind::internal:
+      return "internal";
   }
   return "internal";
 }

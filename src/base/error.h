@@ -58,13 +58,12 @@ std::unexpected<Error> fail(ErrorKind, std::string what, std::string advice = {}
 #define AKO_CONCAT(a, b) AKO_CONCAT_(a, b)
 /// AKO_TRY(auto x, f()): x is f()'s value, or the enclosing function returns f()'s error.
 #define AKO_TRY(declaration, expression) AKO_TRY_(AKO_CONCAT(ako_try_, __LINE__), declaration, expression)
-#define AKO_TRY_(temporary, declaration, expression)                                   \
-  auto temporary = (expression);                                                       \
-  if (!temporary) return std::unexpected(std::move(temporary).error());                \
+#define AKO_TRY_(temporary, declaration, expression)                    \
+  auto temporary = (expression);                                        \
+  if (!temporary) return std::unexpected(std::move(temporary).error()); \
   declaration = std::move(*temporary)
 /// AKO_CHECK(f()): returns f()'s error, if any, from the enclosing function.
-#define AKO_CHECK(expression)                                                          \
-  do {                                                                                 \
-    if (auto ako_check_ = (expression); !ako_check_)                                   \
-      return std::unexpected(std::move(ako_check_).error());                           \
+#define AKO_CHECK(expression)                                                                               \
+  do {                                                                                                      \
+    if (auto ako_check_ = (expression); !ako_check_) return std::unexpected(std::move(ako_check_).error()); \
   } while (false)

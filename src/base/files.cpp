@@ -18,7 +18,8 @@ namespace {
 std::unexpected<Error> system_error(std::string_view doing, const fs::path& path, int code) {
   ErrorKind kind = code == ENOENT ? ErrorKind::not_found : ErrorKind::io;
   std::string advice;
-  if (code == ENOSPC) advice = "free some disk space and run the command again; nothing written before is lost";
+  if (code == ENOSPC)
+    advice = "free some disk space and run the command again; nothing written before is lost";
   if (code == EACCES || code == EROFS) advice = "check the permissions of the folder, or choose another one";
   return fail(kind, fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(code)), advice);
 }
@@ -56,7 +57,7 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 Result<std::string> read_file(const fs::path& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return system_error("open", path, errno);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode))
     return fail(ErrorKind::invalid_input, fmt::format("{} is a folder, not a file", path.string()));
   std::string content;
@@ -87,7 +88,8 @@ Result<void> write_file(const fs::path& path, std::string_view content) {
   Result<void> written = write_all(file.get(), content, path);
   if (written && ::fsync(file.get()) != 0) written = system_error("sync", path, errno);
   file.close();
-  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = system_error("rename onto", path, errno);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0)
+    written = system_error("rename onto", path, errno);
   if (!written) ::unlink(temporary.c_str());
   return written;
 }
@@ -135,7 +137,8 @@ Result<fs::path> find_resource(const fs::path& relative) {
     std::error_code code;
     if (fs::exists(folder / relative, code)) return fs::weakly_canonical(folder / relative);
   }
-  return fail(ErrorKind::not_found, fmt::format("{} is missing from this installation of ako", relative.string()),
+  return fail(ErrorKind::not_found,
+              fmt::format("{} is missing from this installation of ako", relative.string()),
               fmt::format("looked beside {}; build with 'make' or install again", here.string()));
 }
 

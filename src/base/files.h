@@ -18,7 +18,8 @@ Result<void> write_file(const std::filesystem::path&, std::string_view content);
 Result<void> append_file(const std::filesystem::path&, std::string_view content);
 Result<void> create_folders(const std::filesystem::path&);
 
-/// A new folder under `parent` (the system's temporary folder if empty), removed with its content on destruction.
+/// A new folder under `parent` (the system's temporary folder if empty), removed with its content on
+/// destruction.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> create(std::string_view prefix, const std::filesystem::path& parent = {});

@@ -24,7 +24,9 @@ std::string Hash::hex() const {
 
 bool Hash::parse(std::string_view hex, Hash& out) {
   if (hex.size() != 64) return false;
-  auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+  };
   for (std::size_t i = 0; i < 32; ++i) {
     int high = digit(hex[2 * i]);
     int low = digit(hex[2 * i + 1]);
@@ -50,7 +52,9 @@ Hasher& Hasher::add(std::span<const std::byte> field) {
   crypto_generichash_update(&state_->hash, reinterpret_cast<const unsigned char*>(field.data()), size);
   return *this;
 }
-Hasher& Hasher::add(std::string_view field) { return add(std::as_bytes(std::span(field.data(), field.size()))); }
+Hasher& Hasher::add(std::string_view field) {
+  return add(std::as_bytes(std::span(field.data(), field.size())));
+}
 Hasher& Hasher::add(std::int64_t number) { return add(std::string_view(std::to_string(number))); }
 Hasher& Hasher::add(const Hash& hash) { return add(std::as_bytes(std::span(hash.bytes))); }
 
@@ -66,6 +70,8 @@ Hash hash_bytes(std::span<const std::byte> bytes) {
                      reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr, 0);
   return result;
 }
-Hash hash_text(std::string_view text) { return hash_bytes(std::as_bytes(std::span(text.data(), text.size()))); }
+Hash hash_text(std::string_view text) {
+  return hash_bytes(std::as_bytes(std::span(text.data(), text.size())));
+}
 
 }  // namespace ako

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11).
-// The same numbers on every machine and device; any element can be made without those before it.
+// Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+// SC'11). The same numbers on every machine and device; any element can be made without those before it.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 namespace ako {
 
 /// Four 32-bit words from a 128-bit counter and a 64-bit key.
-constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) {
+constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                              std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
     std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
@@ -42,7 +43,8 @@ class Random {
   std::uint64_t below(std::uint64_t n) {
     std::uint64_t limit = max() - max() % n;
     std::uint64_t x;
-    do x = (*this)(); while (x >= limit);
+    do x = (*this)();
+    while (x >= limit);
     return x % n;
   }
   /// Uniform in [0, 1).

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,16 +16,16 @@
 namespace ako {
 
 struct Command {
-  std::vector<std::string> argv;                 // argv[0] is looked up in PATH unless it has a slash
-  std::filesystem::path folder;                  // working folder, empty: ours
+  std::vector<std::string> argv;  // argv[0] is looked up in PATH unless it has a slash
+  std::filesystem::path folder;   // working folder, empty: ours
   std::optional<std::map<std::string, std::string>> environment;  // nullopt: ours
-  std::string input;                             // written to its standard input, then closed
+  std::string input;  // written to its standard input, then closed
   Seconds wall_limit{60};
-  Bytes output_limit = mebibytes(4);             // of each stream; what is more is dropped and noted
+  Bytes output_limit = mebibytes(4);  // of each stream; what is more is dropped and noted
 };
 
 struct Exit {
-  int code = 0;       // exit status; 128 + signal when signalled
+  int code = 0;  // exit status; 128 + signal when signalled
   int signal = 0;
   bool timed_out = false;
   bool output_cut = false;
@@ -37,17 +37,18 @@ struct Exit {
 /// Runs to the end. Errors only when it could not be started at all.
 Result<Exit> run(const Command&);
 
-/// A child with which lines are exchanged on stdin and stdout. Killed (and reaped) on destruction. Its stderr is ours
-/// unless `errors_to` is set. Not thread-safe.
+/// A child with which lines are exchanged on stdin and stdout. Killed (and reaped) on destruction. Its stderr
+/// is ours unless `errors_to` is set. Not thread-safe.
 class LineProcess {
  public:
-  static Result<LineProcess> start(const Command&, std::optional<std::filesystem::path> errors_to = std::nullopt);
+  static Result<LineProcess> start(const Command&,
+                                   std::optional<std::filesystem::path> errors_to = std::nullopt);
   LineProcess(LineProcess&&) noexcept;
   LineProcess& operator=(LineProcess&&) noexcept;
   ~LineProcess();
 
-  Result<void> send(std::string_view line);               // without the newline
-  Result<std::string> receive(Seconds wait);              // ErrorKind::limit on time-out, unavailable on end of file
+  Result<void> send(std::string_view line);   // without the newline
+  Result<std::string> receive(Seconds wait);  // ErrorKind::limit on time-out, unavailable on end of file
   bool alive();
   int pid() const;
   /// Closes its stdin and waits; kills it after `grace`.

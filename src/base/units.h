@@ -13,7 +13,10 @@ struct Bytes {
   std::int64_t count = 0;
   friend auto operator<=>(const Bytes&, const Bytes&) = default;
   friend Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
-  Bytes& operator+=(Bytes b) { count += b.count; return *this; }
+  Bytes& operator+=(Bytes b) {
+    count += b.count;
+    return *this;
+  }
 };
 constexpr Bytes kibibytes(std::int64_t n) { return {n << 10}; }
 constexpr Bytes mebibytes(std::int64_t n) { return {n << 20}; }

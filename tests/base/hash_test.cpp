@@ -6,7 +6,8 @@
 namespace ako {
 namespace {
 
-// RFC 7693 gives BLAKE2b-512 only; this BLAKE2b-256 of "abc" is Python's hashlib.blake2b(b"abc", digest_size=32).
+// RFC 7693 gives BLAKE2b-512 only; this BLAKE2b-256 of "abc" is Python's hashlib.blake2b(b"abc",
+// digest_size=32).
 TEST(Hash, IsBlake2b256) {
   EXPECT_EQ(hash_text("abc").hex(), "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
 }
