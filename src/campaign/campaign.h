@@ -59,6 +59,7 @@ struct CampaignRecord {
   std::string ako_version, machine;
   Phase phase = Phase::define_target;
   std::vector<RoundRecord> rounds;
+  std::optional<Verdict> final_verdict;  // best (candidate) against baseline (incumbent), full level, after the last round
   std::string termination;               // "T1 target reached", "budget of 60 s spent" …, empty while open
   double seconds = 0;                    // spent in all, over resumes
 };
