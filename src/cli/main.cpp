@@ -1,2 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-int main() { return 0; }
+#include "cli/cli.h"
+
+int main(int argc, char** argv) { return ako::run_cli(argc, argv); }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "base/version.h"
+
+namespace ako {
+
+// ---- the table: one declaration and one line per command ----
+void add_completions(CLI::App&, Context&);
+
+namespace {
+
+using Add = void (*)(CLI::App&, Context&);
+
+constexpr Add commands[] = {
+    add_completions,
+};
+
+constexpr std::array<Add, 0> benches = {};  // write `constexpr Add benches[] = {…}` with the first one
+
+// ---- the rest is the same for every command ----
+
+bool terminal_has_color(bool terminal) {
+  const char* no_color = std::getenv("NO_COLOR");  // https://no-color.org
+  const char* term = std::getenv("TERM");
+  return terminal && !(no_color && *no_color) && !(term && std::string_view(term) == "dumb");
+}
+
+std::vector<CLI::App*> subcommands(const CLI::App& app) {
+  return const_cast<CLI::App&>(app).get_subcommands([](CLI::App*) { return true; });
+}
+
+void add_output_options(CLI::App& command, Context& context) {
+  for (CLI::App* inner : subcommands(command)) add_output_options(*inner, context);
+  if (!subcommands(command).empty()) return;
+  command.add_flag("--json", context.json, "Print one JSON document on stdout")->group("Output");
+  command.add_flag("-q,--quiet", context.quiet, "No progress: results and errors only")->group("Output");
+  auto choose = [&context](const std::string& when) {
+    if (when != "auto") context.color = when == "always";
+  };
+  command.add_option_function<std::string>("--color", choose, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->group("Output");
+}
+
+/// "ako optimise": the command that was probably meant.
+std::string suggestion(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string> names;
+  for (const CLI::App* command : subcommands(app)) {
+    if (command->get_name() == argv[1]) return {};
+    names.push_back(command->get_name());
+  }
+  std::string_view near = closest(argv[1], names);
+  return near.empty() ? std::string() : fmt::format("did you mean 'ako {}'?", near);
+}
+
+int parse_failed(const CLI::App& app, const CLI::ParseError& error, const Context& context, int argc,
+                 char** argv) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  Error usage{ErrorKind::invalid_input, printable(error.what()), suggestion(app, argc, argv)};
+  if (usage.advice.empty()) {
+    auto parsed = app.get_subcommands();
+    usage.advice = fmt::format("'ako {}{}--help' has the options and examples",
+                               parsed.empty() ? "" : parsed.front()->get_name(), parsed.empty() ? "" : " ");
+  }
+  complain(context, usage);
+  return exit_code::usage;
+}
+
+}  // namespace
+
+int run_cli(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Context context;
+  context.terminal = ::isatty(STDOUT_FILENO) == 1;
+  context.color = terminal_has_color(context.terminal);
+
+  CLI::App app{
+      "An agentic kernel optimizer: an agent proposes, a judge it cannot fool decides, a campaign records "
+      "every step."};
+  app.name("ako");
+  app.set_version_flag("--version", fmt::format("ako {}", version));
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer(
+      "Start here:\n  ako doctor                           what works on this machine\n"
+      "  ako explain softmax                  what a problem costs, and its roofline here\n"
+      "  ako optimize softmax --budget 60s    write, check and time kernels; leave a report");
+  for (Add add : commands) add(app, context);
+  if constexpr (!benches.empty()) {
+    CLI::App* bench = app.add_subcommand("bench", "Measure this machine's noise, or ako's own search.");
+    bench->require_subcommand(1);
+    for (Add add : benches) add(*bench, context);
+  }
+  add_output_options(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parse_failed(app, error, context, argc, argv);
+  }
+  return context.exit_code;
+}
+
+}  // namespace ako
