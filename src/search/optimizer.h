@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizers over a discrete space. They ask and are told; they never evaluate and never ask twice for the same point.
+// Optimizers over a discrete space. They ask and are told; they never evaluate and never ask twice for the
+// same point.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ struct Parameter {
 
 struct Space {
   std::vector<Parameter> parameters;
-  std::function<bool(const Point&)> valid;        // restrictions; empty: all are
-  std::optional<std::vector<Point>> enumerated;   // the valid points, when known (recorded spaces)
+  std::function<bool(const Point&)> valid;       // restrictions; empty: all are
+  std::optional<std::vector<Point>> enumerated;  // the valid points, when known (recorded spaces)
   std::size_t cartesian_size() const;
 };
 
@@ -43,10 +44,12 @@ struct NamedOptimizer {
   std::string name, summary;
   OptimizerFactory make;
 };
-/// random, genetic, iterated-local-search, annealing, model (ako's own). One line per optimizer in optimizer.cpp.
+/// random, genetic, iterated-local-search, annealing, model (ako's own). One line per optimizer in
+/// optimizer.cpp.
 std::span<const NamedOptimizer> optimizers();
 
-/// A cost model over points: predicts log(cost) with an uncertainty. Learns incrementally; small data (1 … 1000s).
+/// A cost model over points: predicts log(cost) with an uncertainty. Learns incrementally; small data (1 …
+/// 1000s).
 class CostModel {
  public:
   virtual ~CostModel() = default;
