@@ -14,29 +14,29 @@ namespace ako {
 
 enum class Level : std::uint8_t { quick, full };  // representative shapes, or all
 enum class Effort : std::uint8_t {
-  check,    // correctness only
-  screen,   // check, then a few blocks per shape: an estimate, no decision
-  decide,   // check, then blocks until the answer is clear or the budget of blocks is spent
+  check,   // correctness only
+  screen,  // check, then a few blocks per shape: an estimate, no decision
+  decide,  // check, then blocks until the answer is clear or the budget of blocks is spent
 };
 
 struct JudgeRequest {
-  std::string problem_text;            // YAML
-  std::string problem_path;            // for messages and python references
-  std::string shapes;                  // as `--shape`, empty: the problem's
+  std::string problem_text;  // YAML
+  std::string problem_path;  // for messages and python references
+  std::string shapes;        // as `--shape`, empty: the problem's
   Candidate candidate;
   std::optional<Candidate> incumbent;  // none: timed alone
   Level level = Level::quick;
   Effort effort = Effort::decide;
-  bool confirm = false;                // fresh guest processes and new seeds; the caller compares with the first
-  Seconds time_budget{20};             // for timing; blocks stop when it is spent
-  std::uint64_t seed = 0;              // 0: secret; otherwise replays
+  bool confirm = false;     // fresh guest processes and new seeds; the caller compares with the first
+  Seconds time_budget{20};  // for timing; blocks stop when it is spent
+  std::uint64_t seed = 0;   // 0: secret; otherwise replays
   bool trusted_incumbent_check = false;  // check the incumbent too (first use of an outside kernel)
 };
 
 struct JudgeOptions {
   TargetId target = "host";
-  std::vector<std::string> launcher;   // prefix: {"srun", …}
-  int threads = 0;                     // of a host kernel; 0: all cores
+  std::vector<std::string> launcher;  // prefix: {"srun", …}
+  int threads = 0;                    // of a host kernel; 0: all cores
 };
 
 class JudgeClient {
