@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Embeds web/* and the charting library into the program, so that a report is one file and needs no network.
+find_file(AKO_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js REQUIRED)
+set(generated ${CMAKE_BINARY_DIR}/generated/web_assets.cpp)
+set(content "// SPDX-License-Identifier: Apache-2.0\n#include \"report/assets.h\"\n")
+string(APPEND content "extern \"C\" {\n")
+set(functions "")
+set(files "")
+foreach(pair page=${CMAKE_SOURCE_DIR}/web/report.html style=${CMAKE_SOURCE_DIR}/web/report.css
+             script=${CMAKE_SOURCE_DIR}/web/report.js chart_library=${AKO_CHART_JS})
+  string(REGEX MATCH "^([^=]+)=(.*)$" _ ${pair})
+  set(name ${CMAKE_MATCH_1})
+  set(file ${CMAKE_MATCH_2})
+  list(APPEND files ${file})
+  string(APPEND content "extern const char ako_web_${name}[];\nextern const char ako_web_${name}_end[];\n")
+  string(APPEND functions "std::string_view ${name}() { return {ako_web_${name}, static_cast<std::size_t>(ako_web_${name}_end - ako_web_${name})}; }\n")
+  string(APPEND content "asm(\".section .rodata\\n.global ako_web_${name}\\nako_web_${name}:\\n.incbin \\\"${file}\\\"\\n.global ako_web_${name}_end\\nako_web_${name}_end:\\n.byte 0\\n.text\\n\");\n")
+endforeach()
+string(APPEND content "}\nnamespace ako::assets {\n${functions}}\n")
+file(CONFIGURE OUTPUT ${generated} CONTENT "${content}" @ONLY)
+set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS "${files}" SKIP_PRECOMPILE_HEADERS ON)
+target_sources(ako_report PRIVATE ${generated})

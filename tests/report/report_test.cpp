@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "base/subprocess.h"
+#include "report/data.h"
+#include "report/record_fixture.h"
+
+namespace ako {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ReportData, TakesTheHeadlineFromTheFinalVerification) {
+  auto data = report_data(testing::example_record(false));
+  ASSERT_TRUE(data) << to_text(data.error());
+  EXPECT_NEAR(data->headline.speedup, 4.0, 1e-9);
+  ASSERT_TRUE(data->headline.interval);
+  EXPECT_LT(data->headline.interval->low, 4.0);
+  EXPECT_GT(data->headline.interval->high, 4.0);
+  EXPECT_EQ(data->best_round, 2);
+  ASSERT_EQ(data->shapes.size(), 2u);
+  EXPECT_TRUE(data->shapes[0].paired);
+  // 8 MiB at 20 GB/s.
+  EXPECT_NEAR(data->shapes[0].roof_us, 8388608 / 2e10 * 1e6, 1e-6);
+}
+
+TEST(ReportData, SaysSoWhenThereWasNoFinalVerification) {
+  CampaignRecord record = testing::example_record(false);
+  record.final_verdict.reset();
+  auto data = report_data(record);
+  ASSERT_TRUE(data);
+  EXPECT_FALSE(data->headline.interval);
+  EXPECT_FALSE(data->shapes[0].paired);
+  EXPECT_GT(data->shapes[0].speedup, 3.5);
+}
+
+TEST(ReportData, WorksBeforeTheFirstRound) {
+  CampaignRecord record = testing::example_record(false);
+  record.rounds.clear();
+  record.final_verdict.reset();
+  EXPECT_TRUE(report_data(record));
+  EXPECT_TRUE(report_html(record));
+}
+
+TEST(ReportMarkdown, KeepsHostileTextInsideItsCell) {
+  std::string text = report_markdown(testing::example_record(true));
+  EXPECT_THAT(text, Not(HasSubstr("<script>")));
+  EXPECT_THAT(text, Not(HasSubstr("\x01")));
+}
+
+TEST(ReportHtml, CarriesItsDataAsInertJson) {
+  auto page = report_html(testing::example_record(true));
+  ASSERT_TRUE(page);
+  auto start = page->find("id=\"record\">");
+  ASSERT_NE(start, std::string::npos);
+  start += 12;
+  std::string json = page->substr(start, page->find("</script>", start) - start);
+  EXPECT_THAT(json, Not(HasSubstr("<")));
+  auto record = nlohmann::json::parse(json);
+  EXPECT_EQ(record["rounds"].size(), 3u);
+  EXPECT_THAT(record["rounds"][1]["hypothesis"].get<std::string>(), HasSubstr("</script>"));
+  EXPECT_THAT(*page, Not(HasSubstr("http://")));
+}
+
+/// Opens the page in headless Chromium and returns the document as its script left it.
+std::string rendered(const std::string& html, const std::filesystem::path& folder) {
+  auto browser = find_program("chromium");
+  if (!browser) return {};
+  EXPECT_TRUE(write_file(folder / "report.html", html));
+  Command command;
+  command.argv = {browser->string(),
+                  "--headless",
+                  "--no-sandbox",
+                  "--disable-gpu",
+                  "--disable-quic",
+                  "--no-first-run",
+                  "--disable-background-networking",
+                  "--disable-component-update",
+                  "--disable-sync",
+                  "--user-data-dir=" + (folder / "profile").string(),
+                  "--enable-logging=stderr",
+                  "--v=0",
+                  "--virtual-time-budget=4000",
+                  "--dump-dom",
+                  "file://" + (folder / "report.html").string()};
+  command.wall_limit = Seconds(60);
+  command.output_limit = mebibytes(16);
+  auto exit = run(command);
+  EXPECT_TRUE(exit && exit->ok()) << (exit ? exit->errors : to_text(exit.error()));
+  if (!exit) return {};
+  for (std::size_t at = 0; (at = exit->errors.find("CONSOLE", at)) != std::string::npos; ++at)
+    ADD_FAILURE() << "console: " << exit->errors.substr(at, exit->errors.find('\n', at) - at);
+  return exit->output;
+}
+
+TEST(ReportHtml, DrawsItselfInABrowserWithoutAConsoleMessage) {
+  if (!find_program("chromium")) GTEST_SKIP() << "chromium is not installed";
+  auto folder = TemporaryFolder::create("ako-report");
+  ASSERT_TRUE(folder);
+  auto page = report_html(testing::example_record(true));
+  ASSERT_TRUE(page);
+  std::string dom = rendered(*page, folder->path());
+  EXPECT_THAT(dom, HasSubstr("4.00×"));
+  EXPECT_THAT(dom, HasSubstr("id=\"round-3\""));
+  EXPECT_THAT(dom, Not(HasSubstr("<title>pwned")));
+  // Hostile markup must have become text: its tags are escaped wherever the script put them.
+  EXPECT_THAT(dom, HasSubstr("&lt;b&gt;x&lt;/b&gt;"));
+}
+
+}  // namespace
+}  // namespace ako
