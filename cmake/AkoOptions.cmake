@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 option(AKO_TESTS "Build the tests" ON)
-option(AKO_BENCH "Build the benchmarks (needs Google Benchmark)" OFF)
+option(AKO_BENCH "Build the benchmarks" OFF)
 option(AKO_PORTABLE "Link third-party libraries and the C++ runtime statically" OFF)
 option(AKO_FUZZ "Build the fuzzers (clang only)" OFF)
 set(AKO_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=")
