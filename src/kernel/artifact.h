@@ -2,6 +2,7 @@
 // An Artifact: what a toolchain made of a candidate for one target.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -29,17 +30,17 @@ struct ResourceUse {
 };
 
 struct Artifact {
-  Hash id;                       // of every input that matters: candidate, flags, compiler identity, target
+  Hash id;  // of every input that matters: candidate, flags, compiler identity, target
   Hash candidate;
   TargetId target;
-  std::filesystem::path code;    // shared object (host) or code object, in the compile cache; content-hashed:
-  Hash code_hash;                // checked again when it is loaded
+  std::filesystem::path code;  // shared object (host) or code object, in the compile cache; content-hashed:
+  Hash code_hash;              // checked again when it is loaded
   std::vector<std::string> symbols;
-  std::string compiler;          // "g++ (Debian 12.2.0-14+deb12u1) 12.2.0"
+  std::string compiler;  // "g++ (Debian 12.2.0-14+deb12u1) 12.2.0"
   std::vector<std::string> command;
-  std::string log;               // warnings
+  std::string log;  // warnings
   ResourceUse resources;
-  double compile_seconds = 0;    // 0 when it came from the cache
+  double compile_seconds = 0;  // 0 when it came from the cache
   bool cached = false;
 };
 

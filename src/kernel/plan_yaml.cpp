@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/plan_yaml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
+
+namespace ako {
+namespace {
+
+// A plan is written by hand or by an agent: these are far beyond any real one, and bound the work of a
+// hostile one (YAML aliases can repeat a node at no cost in text).
+constexpr std::size_t largest_document = 1 << 20;
+constexpr std::size_t most_entries = 256;
+
+std::string line_of(std::string_view text, int line) {
+  for (; line > 0 && !text.empty(); --line) {
+    std::size_t end = text.find('\n');
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return printable(text.substr(0, text.find('\n')).substr(0, 200));
+}
+
+}  // namespace
+
+void YamlReader::mistake(const YAML::Mark& at, std::string what, std::string advice) {
+  Error error{ErrorKind::invalid_input, printable(what), std::move(advice)};
+  error.place = Place{file_, at.line + 1, at.column + 1};
+  if (at.is_null())
+    error.place = Place{file_};
+  else
+    error.excerpt = fmt::format("  {}\n  {}^", line_of(text_, at.line),
+                                std::string(static_cast<std::size_t>(at.column), ' '));
+  errors.push_back(std::move(error));
+}
+
+void YamlReader::mistake(const YAML::Node& at, std::string what, std::string advice) {
+  mistake(at.Mark(), std::move(what), std::move(advice));
+}
+
+YAML::Node YamlReader::load() {
+  if (text_.size() > largest_document) {
+    mistake(YAML::Mark::null_mark(), fmt::format("{} bytes of YAML are too many", text_.size()),
+            "at most 1 MiB");
+    return {};
+  }
+  if (text_.find('\0') != std::string_view::npos) {
+    mistake(YAML::Mark::null_mark(), "the file holds a NUL byte", "this is not a text file");
+    return {};
+  }
+  try {
+    return YAML::Load(std::string(text_));
+  } catch (const YAML::Exception& exception) {
+    mistake(exception.mark, fmt::format("YAML: {}", exception.msg));
+  }
+  return {};
+}
+
+bool YamlReader::check_keys(const YAML::Node& map, std::string_view what,
+                            const std::vector<std::string>& known) {
+  if (!map.IsMap()) {
+    mistake(map, fmt::format("{} must be a map", what),
+            fmt::format("its keys are {}", fmt::join(known, ", ")));
+    return false;
+  }
+  std::vector<std::string> seen;
+  for (const auto& entry : map) {
+    std::string key = entry.first.IsScalar() ? entry.first.Scalar() : std::string();
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      std::string_view near = closest(key, known);
+      mistake(entry.first, fmt::format("{} has no key '{}'", what, key),
+              near.empty() ? fmt::format("its keys are {}", fmt::join(known, ", "))
+                           : fmt::format("did you mean '{}'?", near));
+    }
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      mistake(entry.first, fmt::format("'{}' is given twice", key));
+    seen.push_back(std::move(key));
+  }
+  return true;
+}
+
+std::optional<std::string> YamlReader::scalar(const YAML::Node& node, std::string_view what) {
+  if (node.IsDefined() && node.IsScalar()) return node.Scalar();
+  mistake(node, fmt::format("{} must be a single value", what));
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> YamlReader::integer(const YAML::Node& node, std::string_view what) {
+  auto text = scalar(node, what);
+  if (!text) return std::nullopt;
+  std::int64_t value = 0;
+  const char* end = text->data() + text->size();
+  auto [stop, code] = std::from_chars(text->data(), end, value);
+  if (code == std::errc() && stop == end) return value;
+  mistake(node, fmt::format("{} must be an integer of at most 64 bits, not '{}'", what, *text));
+  return std::nullopt;
+}
+
+std::vector<std::string> YamlReader::scalars(const YAML::Node& list, std::string_view what) {
+  std::vector<std::string> values;
+  if (!list.IsSequence() || list.size() > most_entries) {
+    mistake(list, fmt::format("{} must be a list of at most {} entries", what, most_entries));
+    return values;
+  }
+  for (const auto& entry : list)
+    if (auto value = scalar(entry, fmt::format("each entry of {}", what)))
+      values.push_back(std::move(*value));
+  return values;
+}
+
+namespace {
+
+IntegerExpression read_expression(const YAML::Node& node, std::string_view what, YamlReader& reader) {
+  IntegerExpression expression{reader.scalar(node, what).value_or("1")};
+  if (auto names = names_in(expression); !names)
+    reader.mistake(node, names.error().what, names.error().advice);
+  return expression;
+}
+
+std::array<IntegerExpression, 3> read_extents(const YAML::Node& list, std::string_view what,
+                                              YamlReader& reader) {
+  std::array<IntegerExpression, 3> extents{{{"1"}, {"1"}, {"1"}}};
+  if (!list.IsSequence() || list.size() == 0 || list.size() > 3) {
+    reader.mistake(list, fmt::format("{} must be a list of one to three extents", what),
+                   "for example [T, 1, 1]");
+    return extents;
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) extents[i] = read_expression(list[i], what, reader);
+  return extents;
+}
+
+void read_tunables(const YAML::Node& map, LaunchPlan& plan, YamlReader& reader) {
+  if (!map.IsMap() || map.size() > most_entries)
+    return reader.mistake(map, "'tunables' must be a map of names to lists of integers",
+                          "NAME: [128, 256, 512]");
+  for (const auto& entry : map) {
+    auto name = reader.scalar(entry.first, "the name of a tunable");
+    if (!name) continue;
+    if (!entry.second.IsSequence() || entry.second.size() > 4096) {
+      reader.mistake(entry.second, fmt::format("tunable '{}' must be a list of allowed integers", *name),
+                     fmt::format("{}: [128, 256, 512]", *name));
+      continue;
+    }
+    std::vector<std::int64_t> values;
+    for (const auto& value : entry.second)
+      if (auto number = reader.integer(value, "a value of a tunable")) values.push_back(*number);
+    if (!plan.tunables.emplace(*name, std::move(values)).second)
+      reader.mistake(entry.first, fmt::format("tunable '{}' is given twice", *name));
+  }
+}
+
+void read_workspace(const YAML::Node& map, LaunchPlan& plan, YamlReader& reader) {
+  if (!map.IsMap() || map.size() > most_entries)
+    return reader.mistake(map, "'workspace' must be a map of buffers", "partial: {type: f32, shape: [T, 8]}");
+  for (const auto& entry : map) {
+    WorkspaceBuffer buffer;
+    buffer.name = reader.scalar(entry.first, "the name of a workspace buffer").value_or("");
+    if (!reader.check_keys(entry.second, fmt::format("workspace buffer '{}'", buffer.name),
+                           {"type", "shape"}))
+      continue;
+    if (!entry.second["type"] || !entry.second["shape"]) {
+      reader.mistake(entry.second, fmt::format("workspace buffer '{}' needs a type and a shape", buffer.name),
+                     "{type: f32, shape: [T, 8]}");
+      continue;
+    }
+    std::string type = reader.scalar(entry.second["type"], "the type").value_or("f32");
+    if (auto known = scalar_type_from(type))
+      buffer.type = *known;
+    else
+      reader.mistake(entry.second["type"], fmt::format("there is no type '{}'", type),
+                     "f32, bf16, i32, u8 …");
+    if (!entry.second["shape"].IsSequence() || entry.second["shape"].size() > 16) {
+      reader.mistake(entry.second["shape"], "a shape must be a list of at most 16 extents");
+      continue;
+    }
+    for (const auto& extent : entry.second["shape"])
+      buffer.shape.push_back(read_expression(extent, "an extent", reader));
+    plan.workspace.push_back(std::move(buffer));
+  }
+}
+
+void read_launch(const YAML::Node& map, LaunchPlan& plan, YamlReader& reader) {
+  if (!reader.check_keys(map, "a launch", {"kernel", "grid", "block", "shared", "args"})) return;
+  Launch launch;
+  if (!map["kernel"] || !map["args"])
+    return reader.mistake(map, "a launch needs 'kernel' and 'args'", "{kernel: softmax, args: [x, y, T, D]}");
+  launch.kernel = reader.scalar(map["kernel"], "'kernel'").value_or("");
+  if (map["grid"]) launch.grid = read_extents(map["grid"], "'grid'", reader);
+  if (map["block"]) launch.block = read_extents(map["block"], "'block'", reader);
+  if (map["shared"]) launch.shared = read_expression(map["shared"], "'shared'", reader);
+  launch.args = reader.scalars(map["args"], "'args'");
+  plan.launches.push_back(std::move(launch));
+}
+
+}  // namespace
+
+const std::vector<std::string>& plan_keys() {
+  static const std::vector<std::string> keys{"tunables", "workspace", "launches"};
+  return keys;
+}
+
+LaunchPlan read_plan(const YAML::Node& map, YamlReader& reader) {
+  LaunchPlan plan;
+  if (!map.IsMap()) {
+    reader.mistake(map, "a launch plan must be a map", "launches: [{kernel: softmax, args: [x, y, T, D]}]");
+    return plan;
+  }
+  if (map["tunables"]) read_tunables(map["tunables"], plan, reader);
+  if (map["workspace"]) read_workspace(map["workspace"], plan, reader);
+  const YAML::Node launches = map["launches"];
+  if (!launches || !launches.IsSequence() || launches.size() == 0 || launches.size() > most_entries)
+    reader.mistake(launches ? launches : map,
+                   fmt::format("a plan needs a list of 1 to {} 'launches'", most_entries),
+                   "launches: [{kernel: softmax, args: [x, y, T, D]}]");
+  else
+    for (const auto& launch : launches) read_launch(launch, plan, reader);
+  return plan;
+}
+
+Parsed<LaunchPlan> parse_launch_plan(std::string_view yaml, const std::string& file) {
+  YamlReader reader(yaml, file);
+  LaunchPlan plan;
+  try {
+    YAML::Node document = reader.load();
+    if (reader.errors.empty() && reader.check_keys(document, "a launch plan", plan_keys()))
+      plan = read_plan(document, reader);
+  } catch (const YAML::Exception& exception) {
+    reader.mistake(exception.mark, fmt::format("YAML: {}", exception.msg));
+  }
+  if (!reader.errors.empty()) return std::unexpected(std::move(reader.errors));
+  return plan;
+}
+
+namespace {
+
+/// A scalar that reads back as the same text: quoted whenever YAML could see anything else in it.
+std::string yaml_scalar(std::string_view text) {
+  auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain) && text != "null" && text != "true" &&
+      text != "false")
+    return std::string(text);
+  std::string out = "\"";
+  for (char c : printable(text, true)) {
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+template <class List>
+std::string yaml_list(const List& list) {
+  std::vector<std::string> entries;
+  for (const auto& entry : list)
+    if constexpr (requires { entry.text; })
+      entries.push_back(yaml_scalar(entry.text));
+    else
+      entries.push_back(yaml_scalar(entry));
+  return fmt::format("[{}]", fmt::join(entries, ", "));
+}
+
+}  // namespace
+
+std::string to_yaml(const LaunchPlan& plan) {
+  std::string out;
+  if (!plan.tunables.empty()) out += "tunables:\n";
+  for (const auto& [name, values] : plan.tunables)
+    out += fmt::format("  {}: [{}]\n", yaml_scalar(name), fmt::join(values, ", "));
+  if (!plan.workspace.empty()) out += "workspace:\n";
+  for (const WorkspaceBuffer& buffer : plan.workspace)
+    out += fmt::format("  {}: {{type: {}, shape: {}}}\n", yaml_scalar(buffer.name), name_of(buffer.type),
+                       yaml_list(buffer.shape));
+  const Launch plain;
+  out += "launches:\n";
+  for (const Launch& launch : plan.launches) {
+    out += fmt::format("  - {{kernel: {}", yaml_scalar(launch.kernel));
+    if (launch.grid != plain.grid) out += ", grid: " + yaml_list(launch.grid);
+    if (launch.block != plain.block) out += ", block: " + yaml_list(launch.block);
+    if (launch.shared != plain.shared) out += ", shared: " + yaml_scalar(launch.shared.text);
+    out += fmt::format(", args: {}}}\n", yaml_list(launch.args));
+  }
+  return out;
+}
+
+}  // namespace ako
