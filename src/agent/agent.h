@@ -11,6 +11,7 @@
 
 #include "judge/verdict.h"
 #include "problem/cost.h"
+#include "profile/bottleneck.h"
 #include "synth/schedule.h"
 #include "target/facts.h"
 
@@ -18,13 +19,6 @@ namespace ako {
 
 enum class Bucket : std::uint8_t { k1_kernel, k2_layout, k3_fusion, k4_data_flow, w1_weight_cache, w2_activation_cache, w3_memo };
 std::string_view name_of(Bucket);  // "K1" …
-
-/// What holds a kernel back, as well as is known.
-struct Bottleneck {
-  std::string kind;                 // "memory", "compute", "latency", "launch", "unknown"
-  double efficiency = 0;            // roofline time / measured time, geometric mean over shapes
-  std::string explanation;          // a sentence with the figures behind it
-};
 
 /// Variants of the same code: one round (rule R1).
 struct Variant {
