@@ -17,16 +17,17 @@
 namespace ako {
 
 enum class Filter : std::uint8_t {
-  compute,  // a run guest: memory, threads, futex, clocks; no files beyond start-up, no fork, no exec, no sockets
+  compute,  // a run guest: memory, threads, futex, clocks; no files beyond start-up, no fork, no exec, no
+            // sockets
   compile,  // a compiler: also fork, exec, files inside its folders; no sockets
 };
 
 struct Policy {
   Filter filter = Filter::compute;
-  std::vector<std::filesystem::path> readable;   // bound read-only at the same path; the rest does not exist
-  std::filesystem::path scratch;                 // one writable folder (compile), empty: none
-  Bytes memory = gibibytes(8);                   // address space (compile) or data (compute) limit
-  int processes = 64;                            // and threads
+  std::vector<std::filesystem::path> readable;  // bound read-only at the same path; the rest does not exist
+  std::filesystem::path scratch;                // one writable folder (compile), empty: none
+  Bytes memory = gibibytes(8);                  // address space (compile) or data (compute) limit
+  int processes = 64;                           // and threads
   Bytes file_size = mebibytes(256);
   Seconds cpu_limit{120};
   std::map<std::string, std::string> environment;
@@ -36,7 +37,7 @@ struct Policy {
 struct Confinement {
   bool namespaces = false;  // user, mount, pid, net, ipc
   bool seccomp = false;
-  std::string missing;      // why not, for people
+  std::string missing;  // why not, for people
   bool full() const { return namespaces && seccomp; }
 };
 const Confinement& confinement();
@@ -44,8 +45,8 @@ const Confinement& confinement();
 /// Runs a command confined, to its end (compilers).
 Result<Exit> run_confined(const Command&, const Policy&);
 
-/// A confined process that stays and with which the caller shares descriptors (run guests). It is our direct child, so
-/// that stops and exits are ours to wait for. Killed with everything it started on destruction.
+/// A confined process that stays and with which the caller shares descriptors (run guests). It is our direct
+/// child, so that stops and exits are ours to wait for. Killed with everything it started on destruction.
 class ConfinedProcess {
  public:
   /// `descriptors[i]` becomes descriptor 3+i in the process; every other one is closed.
