@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Campaign: the chain of rounds for one problem, target and language, in a folder of its own (layout: docs/campaigns.md).
-// campaign.db in that folder is the truth; every other file there is a projection of it or an append-only log.
+// A Campaign: the chain of rounds for one problem, target and language, in a folder of its own (layout:
+// docs/campaigns.md). campaign.db in that folder is the truth; every other file there is a projection of it
+// or an append-only log.
 #pragma once
 
 #include <filesystem>
@@ -18,32 +19,49 @@ namespace ako {
 struct Manifest {
   std::string target_op, target_backend = "CPP", target_lang = "CPP", target_gpu = "host";
   std::string execution_mode = "workspace", project_skill;
-  std::string performance_target;        // "", ">500 TFLOPS", ">60% peak"
+  std::string performance_target;  // "", ">500 TFLOPS", ">60% peak"
   std::string primary_metric = "Forward TFLOPS";
   std::string target_shapes = "all", kernel_source, test_command, benchmark_command, quick_command;
   std::string representative_shapes;
   bool git_commit = false;
   std::string git_branch = "none";
-  int max_iterations = 0;                // 0: null
-  std::string created;                   // "YYYY-MM-DD HH:MM"
+  int max_iterations = 0;  // 0: null
+  std::string created;     // "YYYY-MM-DD HH:MM"
   // ako's own keys
-  std::string problem;                   // path, or text of the problem file kept in the folder
+  std::string problem;  // path, or text of the problem file kept in the folder
   std::string agent = "search";
-  double budget_seconds = 0;             // 0: none
-  double target_efficiency = 0;          // fraction of roofline, 0: none
+  double budget_seconds = 0;     // 0: none
+  double target_efficiency = 0;  // fraction of roofline, 0: none
   std::uint64_t seed = 1;
   std::map<std::string, std::string> unknown;  // kept as read
 };
 Parsed<Manifest> parse_manifest(std::string_view yaml, const std::string& file);
 std::string to_yaml(const Manifest&);
 
-enum class Phase : std::uint8_t { define_target, prepare_environment, read_historical_tips, baseline, analyze, optimize, validate, report, done };
+enum class Phase : std::uint8_t {
+  define_target,
+  prepare_environment,
+  read_historical_tips,
+  baseline,
+  analyze,
+  optimize,
+  validate,
+  report,
+  done
+};
 std::string_view name_of(Phase);  // "DEFINE_TARGET" …
 
 struct Event {
-  enum class Kind : std::uint8_t { phase, round_started, stage, round_ended, note, finished } kind = Kind::note;
+  enum class Kind : std::uint8_t {
+    phase,
+    round_started,
+    stage,
+    round_ended,
+    note,
+    finished
+  } kind = Kind::note;
   std::string text;
-  const RoundRecord* round = nullptr;   // round_ended
+  const RoundRecord* round = nullptr;  // round_ended
   Budget left;
   double best_score = 1;
 };
@@ -59,17 +77,20 @@ struct CampaignRecord {
   std::string ako_version, machine;
   Phase phase = Phase::define_target;
   std::vector<RoundRecord> rounds;
-  std::optional<Verdict> final_verdict;  // best (candidate) against baseline (incumbent), full level, after the last round
-  std::string termination;               // "T1 target reached", "budget of 60 s spent" …, empty while open
-  double seconds = 0;                    // spent in all, over resumes
+  std::optional<Verdict>
+      final_verdict;        // best (candidate) against baseline (incumbent), full level, after the last round
+  std::string termination;  // "T1 target reached", "budget of 60 s spent" …, empty while open
+  double seconds = 0;       // spent in all, over resumes
 };
 Result<CampaignRecord> read_campaign(const std::filesystem::path& folder);
 
 /// Makes the folder and its database; refuses a folder that holds a campaign already.
-Result<std::filesystem::path> create_campaign(const Manifest&, const Problem&, const std::filesystem::path& workspace);
+Result<std::filesystem::path> create_campaign(const Manifest&, const Problem&,
+                                              const std::filesystem::path& workspace);
 /// Runs to the end, or goes on where it was. One process at a time per folder (OwnerLock).
 /// `stop` is asked between steps: the user pressed Ctrl-C.
-Result<CampaignRecord> run_campaign(const std::filesystem::path& folder, const Listener&, const std::function<bool()>& stop);
+Result<CampaignRecord> run_campaign(const std::filesystem::path& folder, const Listener&,
+                                    const std::function<bool()>& stop);
 
 struct CampaignSummary {
   std::filesystem::path folder;
@@ -77,8 +98,8 @@ struct CampaignSummary {
   int rounds = 0, accepted = 0;
   double best_score = 1;
 };
-/// Campaigns under agent/workspace of the current folder (or `workspace`), newest first; damaged ones are listed with
-/// their error as phase.
+/// Campaigns under agent/workspace of the current folder (or `workspace`), newest first; damaged ones are
+/// listed with their error as phase.
 std::vector<CampaignSummary> list_campaigns(const std::filesystem::path& workspace);
 
 }  // namespace ako
