@@ -8,7 +8,6 @@
 namespace ako {
 namespace {
 
-constexpr std::size_t kListLimit = std::size_t{1} << 20;
 constexpr int kRejectionTries = 20000;
 
 /// Counts `point` up as a mixed-radix number; false when it wrapped round to the first point.
@@ -38,11 +37,12 @@ std::size_t PointHash::operator()(const Point& point) const {
   return hash ^ hash >> 32;
 }
 
-Domain::Domain(Space space, std::uint64_t seed) : space_(std::move(space)) {
+Domain::Domain(Space space, std::uint64_t seed, std::size_t list_limit) : space_(std::move(space)) {
+  complete_ = space_.enumerated || space_.cartesian_size() <= list_limit;
   if (space_.enumerated) {
     listed_ = *space_.enumerated;
     members_.insert(listed_.begin(), listed_.end());
-  } else if (space_.cartesian_size() <= kListLimit) {
+  } else if (complete_) {
     listed_ = list_valid(space_);
   }
   order_.resize(listed_.size());
@@ -75,7 +75,7 @@ std::optional<Point> Domain::draw_any(Random& random) const {
 
 std::optional<Point> Domain::draw(Random& random) const {
   if (!listed_.empty()) return listed_[random.below(listed_.size())];
-  if (space_.enumerated || space_.cartesian_size() <= kListLimit) return std::nullopt;
+  if (complete_) return std::nullopt;
   return draw_any(random);
 }
 
@@ -85,7 +85,7 @@ std::optional<Point> Domain::draw_unseen(Random& random) {
     if (cursor_ == order_.size()) return std::nullopt;
     return listed_[order_[cursor_]];
   }
-  if (space_.enumerated || space_.cartesian_size() <= kListLimit) return std::nullopt;
+  if (complete_) return std::nullopt;
   for (int tries = 0; tries < 100; ++tries)
     if (auto point = draw_any(random); point && !seen(*point)) return point;
   return scan_unseen(random);

@@ -17,7 +17,7 @@ struct PointHash {
 /// by rejection, and scanned when that finds nothing new.
 class Domain {
  public:
-  Domain(Space space, std::uint64_t seed);
+  Domain(Space space, std::uint64_t seed, std::size_t list_limit = std::size_t{1} << 20);
 
   const Space& space() const { return space_; }
   std::size_t dimensions() const { return space_.parameters.size(); }
@@ -42,6 +42,7 @@ class Domain {
   std::optional<Point> scan_unseen(Random&) const;
 
   Space space_;
+  bool complete_ = false;  // listed_ holds every valid point
   std::vector<Point> listed_;
   std::vector<std::uint32_t> order_;  // a shuffle of listed_, walked from the front
   std::size_t cursor_ = 0;
