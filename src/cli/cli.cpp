@@ -14,6 +14,7 @@ namespace ako {
 
 // ---- the table: one declaration and one line per command ----
 void add_completions(CLI::App&, Context&);
+void add_bench_search(CLI::App&, Context&);
 
 namespace {
 
@@ -23,7 +24,7 @@ constexpr Add commands[] = {
     add_completions,
 };
 
-constexpr std::array<Add, 0> benches = {};  // write `constexpr Add benches[] = {…}` with the first one
+constexpr std::array<Add, 1> benches = {add_bench_search};
 
 // ---- the rest is the same for every command ----
 
