@@ -31,9 +31,10 @@ enum class ExprKind : std::uint8_t {
   dim,           // ref: DimId; integer
   scalar,        // ref: ScalarId
   index,         // ref: IndexId; integer
-  access,        // ref: TensorId; args: one subscript per axis; fallback: value of an out-of-range read
+  access,        // ref: TensorId; args: one subscript per axis; fallback: value of an out-of-range read, a literal
   unary,         // op: negate, logical_not
-  binary,        // op: arithmetic, comparison, logic; args: left, right
+  binary,        // op: arithmetic, comparison, logic; args: left, right. Operands of arithmetic may be of two classes:
+                 // `type` says whether it is done in integers (div floors) or reals; and, or evaluate left first
   call,          // op: a function; args
   select,        // where(condition, then, else): args; only the chosen side is evaluated
   reduce,        // reduce, bounds, condition, args[0] = body
@@ -63,6 +64,7 @@ struct Range {
   IndexId index = -1;
   ExprId lower = -1;
   ExprId upper = -1;
+  bool stated = false;  // statements: the bound stands in the text, `s[q < S] = …`
 };
 
 struct Expr {
@@ -134,7 +136,7 @@ struct Tensor {
 
 enum class StatementKind : std::uint8_t {
   define,      // y[t, d] = …       for every index in its range
-  accumulate,  // y[idx[t], d] += … (also -=, *=, max=, min=); subscripts are any integer expressions
+  accumulate,  // y[idx[t], d] += … (also *=, max=, min=); subscripts are any integer expressions
   initial,     // h[-1, d] = …      the value before the first of a recurrence; subscripts[axis] is the literal -1
   recurrence,  // h[t, d] = … h[t-1, d] …: evaluated with `axis` ascending
 };
