@@ -27,7 +27,7 @@ Result<void> check_source_path(std::string_view path) {
   if (path.empty()) return bad_path(path, "it is empty");
   if (path.size() > longest_path) return bad_path(path, fmt::format("longer than {} bytes", longest_path));
   if (path.front() == '/') return bad_path(path, "it is absolute");
-  if (path.front() == '-') return bad_path(path, "it begins like a compiler's option");
+  if (path.front() == '-' || path.front() == '@') return bad_path(path, "it begins like a compiler's option");
   if (path.find('\\') != std::string_view::npos) return bad_path(path, "it holds a backslash");
   if (printable(path) != path)
     return bad_path(path, "it holds control characters or bytes that are not UTF-8");

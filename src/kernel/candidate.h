@@ -25,7 +25,7 @@ struct SourceFile {
   friend bool operator==(const SourceFile&, const SourceFile&) = default;
 };
 /// Refuses what could leave a folder or confuse a reader: absolute paths, "." and ".." components, control
-/// characters, bytes that are not UTF-8, a leading '-', backslashes, more than 4 KiB.
+/// characters, bytes that are not UTF-8, a leading '-' or '@', backslashes, more than 4 KiB.
 Result<void> check_source_path(std::string_view path);
 
 struct Candidate {

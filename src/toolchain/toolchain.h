@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,7 +13,8 @@
 
 namespace ako {
 
-/// The candidate's fault: what the compiler said, with the candidate's own file names, nothing of ako's wrapper.
+/// The candidate's fault: what the compiler said, with the candidate's own file names, nothing of ako's
+/// wrapper.
 struct CompileFailure {
   std::string log;
   bool timed_out = false;
@@ -29,7 +31,8 @@ class Toolchain {
   virtual Result<BuildResult> build(const Candidate&, const Problem&, const TargetFacts&) = 0;
 };
 
-/// Every toolchain that works on this machine, in the order of preference. One line per toolchain in toolchain.cpp.
+/// Every toolchain that works on this machine, in the order of preference. One line per toolchain in
+/// toolchain.cpp.
 std::vector<std::unique_ptr<Toolchain>> find_toolchains();
 /// The one that builds this language for this target, or an error that says what to install.
 Result<Toolchain*> choose_toolchain(std::span<const std::unique_ptr<Toolchain>>, Language, const TargetId&);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolchain/toolchain.h"
+
+#include <fmt/format.h>
+
+#include "toolchain/host/host_toolchain.h"
+
+namespace ako {
+namespace {
+
+// ---- the table: one line per toolchain, in the order of preference ----
+using Find = Result<std::unique_ptr<Toolchain>> (*)();
+constexpr Find table[] = {
+    HostToolchain::find,
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Toolchain>> find_toolchains() {
+  std::vector<std::unique_ptr<Toolchain>> found;
+  for (Find find : table)
+    if (auto toolchain = find()) found.push_back(std::move(*toolchain));
+  return found;
+}
+
+Result<Toolchain*> choose_toolchain(std::span<const std::unique_ptr<Toolchain>> toolchains, Language language,
+                                    const TargetId& target) {
+  for (const auto& toolchain : toolchains)
+    if (toolchain->builds(language, target)) return toolchain.get();
+  std::string advice = "'ako doctor' shows which languages and targets this machine can build";
+  if (language == Language::cpp && target == "host")
+    advice = "install a compiler: apt-get install g++, or set AKO_CXX";
+  return fail(ErrorKind::unsupported,
+              fmt::format("nothing here builds {} for the target {}", name_of(language), target),
+              std::move(advice));
+}
+
+}  // namespace ako
