@@ -92,12 +92,13 @@ struct GuestOptions {
   Seconds batch_limit{10};      // wall time of one batch; silent or busy makes no difference
 };
 
+/// Not thread-safe. The guest dies with the thread that started it.
 class RunGuest {
  public:
   /// Checks the artifact's hash, starts ako-guest-host confined, loads the shared object in it, freezes it.
   /// A GuestFault: the candidate's constructors misbehaved, or a symbol is missing.
   static Result<std::variant<RunGuest, GuestFault>> start(const Artifact&, const GuestOptions&);
-  /// A guest with an empty kernel of ako's own: what a release costs.
+  /// A guest with an empty kernel of ako's own, attached to slot 0: what a release costs.
   static Result<RunGuest> start_empty(const GuestOptions&);
   RunGuest(RunGuest&&) noexcept;
   RunGuest& operator=(RunGuest&&) noexcept;

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: timed_out — busy for ever
+#include <cstdint>
+
+extern "C" void twice(const float* x, float* y, std::int64_t n) {
+  for (volatile bool on = true; on;) {
+  }
+  for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: correct — the plain loop
+#include <cstdint>
+
+extern "C" void twice(const float* x, float* y, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];
+}
