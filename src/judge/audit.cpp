@@ -13,6 +13,9 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
+constexpr std::array<std::string_view, 6> kOrdinaryWords = {"fork",   "system",  "kill",
+                                                            "signal", "connect", "socket"};
+
 struct Rule {
   std::string_view name, reason;
   Names identifiers;
@@ -109,14 +112,14 @@ class Auditor {
     return name(i);
   }
 
-  /// A forbidden function or type that is used: called, qualified, or taken the address of. A member or a
-  /// declaration of the candidate's own with the same name is its own affair.
+  /// A forbidden function called, or type qualified. Members of the candidate's own types, and names that are
+  /// ordinary words, are its own affair: what is called in earnest shows among the imports.
   std::optional<Rejected> name(std::size_t i) const {
+    if (holds(kOrdinaryWords, tokens_[i].text)) return std::nullopt;
     for (const auto& rule : kRules) {
       if (!holds(rule.identifiers, tokens_[i].text)) continue;
       bool member = i > 0 && (is(i - 1, ".") || (i > 1 && is(i - 1, ">") && is(i - 2, "-")));
-      bool used =
-          is(i + 1, "(") || is(i + 1, ":") || (i > 0 && (is(i - 1, "&") || is(i - 1, ":") || is(i - 1, "=")));
+      bool used = is(i + 1, "(") || (is(i + 1, ":") && is(i + 2, ":"));
       if (used && !member) return reject(i, rule.name, fmt::format("{}: {}", tokens_[i].text, rule.reason));
     }
     return std::nullopt;

@@ -51,6 +51,7 @@ struct Sitting::State {
   int slots = 0, launches = 1, pairs = 0, sampled_pair = 0;
   double sampled_error_db = 0;
   Bytes slot_bytes;
+  Microseconds typical{0};
 
   State(const Contest& c, const Shape& s, std::uint64_t seed, Spent& spent_on)
       : contest(c),
@@ -282,6 +283,7 @@ Judged<std::unique_ptr<Sitting>> Sitting::prepare(const Contest& contest, const 
       faster = std::min(faster, *time);
       slower = std::max(slower, *time);
     }
+    state->typical = faster;
     int wanted = launches_per_batch(state->slot_bytes, faster, slower, limits);
     state->launches = std::min(wanted, slots);
     if (wanted <= 2 * slots) break;
@@ -340,5 +342,7 @@ std::optional<Rejected> Sitting::overlap() const {
 }
 
 const Shape& Sitting::shape() const { return state_->shape; }
+
+Microseconds Sitting::typical() const { return state_->typical; }
 
 }  // namespace ako

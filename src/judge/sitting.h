@@ -44,6 +44,8 @@ class Sitting {
   /// Evidence of launches that overlap, or nothing.
   std::optional<Rejected> overlap() const;
   const Shape& shape() const;
+  /// The pilot's idea of one launch of the faster side.
+  Microseconds typical() const;
 
  private:
   struct State;

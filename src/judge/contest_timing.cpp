@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/contest_timing.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "judge/suspicion.h"
+
+namespace ako {
+namespace {
+
+constexpr int kScreenRounds = 3;
+constexpr int kAloneRounds = 6;
+
+/// A quarter of the memory that is free, divided among the shapes, 2 GiB at most each.
+Bytes memory_per_shape(std::size_t shapes) {
+  std::int64_t available = sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  return {
+      std::clamp<std::int64_t>(available / 4 / static_cast<std::int64_t>(std::max<std::size_t>(shapes, 1)),
+                               64 << 20, std::int64_t{2} << 30)};
+}
+
+class Rounds {
+ public:
+  Rounds(const Contest& contest, const TimingRequest& request, Spent& spent, std::vector<std::string>& notes)
+      : contest_(contest), request_(request), spent_(spent), notes_(notes) {}
+
+  Judged<Timed> run() {
+    if (auto ready = prepare(); !ready) return std::unexpected(ready.error());
+    Sequential sequential(rule_, sittings_.size());
+    for (int goal : goals()) {
+      if (auto reached = play_until(goal, sequential); !reached) return std::unexpected(reached.error());
+      if (out_of_time_ || (compares() && request_.effort == Effort::decide && sequential.decide())) break;
+    }
+    if (disturbed_ > 0) notes_.push_back(fmt::format("{} disturbed blocks repeated", disturbed_));
+    if (out_of_time_) notes_.push_back(fmt::format("timing stopped after {:.3g} s", request_.budget.count()));
+    return conclude(sequential);
+  }
+
+ private:
+  bool compares() const { return contest_.incumbent != nullptr; }
+
+  /// Numbers of rounds after which the answer may be clear.
+  std::vector<int> goals() const {
+    if (request_.effort == Effort::screen) return {kScreenRounds};
+    if (!compares()) return {kAloneRounds};
+    std::vector<int> all = planned_looks(rule_);
+    all.insert(all.begin(), kScreenRounds);  // enough to see a much slower one
+    return all;
+  }
+
+  Judged<void> prepare() {
+    for (const auto& timed : request_.shapes) {
+      request_.progress("time " + timed.shape->label);
+      auto sitting = Sitting::prepare(contest_, *timed.shape, timed.checked.launch,
+                                      memory_per_shape(request_.shapes.size()),
+                                      request_.seed + sittings_.size(), spent_);
+      if (!sitting) return std::unexpected(sitting.error());
+      rule_.noise = std::max(rule_.noise, request_.noise.of((*sitting)->typical()));
+      sittings_.push_back(std::move(*sitting));
+    }
+    return {};
+  }
+
+  Judged<void> play_until(int goal, Sequential& sequential) {
+    for (std::size_t i = 0; i < sittings_.size() && !out_of_time_; ++i) {
+      if (sittings_.size() > 1)
+        if (auto attached = sittings_[i]->attach(); !attached) return std::unexpected(attached.error());
+      while (played(i) < goal && !late()) {
+        auto block = undisturbed(*sittings_[i]);
+        if (!block) return std::unexpected(block.error());
+        sequential.add(i, *block);
+        ++played_[i];
+        request_.progress(fmt::format("time {} block {}", sittings_[i]->shape().label, played_[i]));
+      }
+    }
+    return {};
+  }
+
+  int& played(std::size_t shape) {
+    played_.resize(sittings_.size());
+    return played_[shape];
+  }
+
+  /// The budget is spent; but the first few blocks of every shape are always played.
+  bool late() {
+    bool enough = std::all_of(played_.begin(), played_.end(), [](int n) { return n >= kScreenRounds; });
+    out_of_time_ = enough && watch_.elapsed() > request_.budget;
+    return out_of_time_;
+  }
+
+  /// Disturbed blocks are repeated, at most as often as there are good ones: on a machine that is never quiet
+  /// they count.
+  Judged<Block> undisturbed(Sitting& sitting) {
+    auto block = sitting.block();
+    while (block && block->disturbed && disturbed_ <= kept_) {
+      ++disturbed_;
+      block = sitting.block();
+    }
+    ++kept_;
+    return block;
+  }
+
+  Judged<Timed> conclude(const Sequential& sequential) {
+    Timed result;
+    for (std::size_t i = 0; i < sittings_.size(); ++i) {
+      auto timing = sittings_[i]->timing();
+      timing.error_db = std::min(timing.error_db, request_.shapes[i].checked.error_db);
+      auto low =
+          below_roofline(contest_.problem, sittings_[i]->shape(), request_.facts, timing.candidate_median_us);
+      if (low) return std::unexpected(Outcome(*low));
+      if (auto overlap = sittings_[i]->overlap()) return std::unexpected(Outcome(*overlap));
+      if (compares()) {
+        auto location = sequential.location(i);
+        timing.log_ratio = location.center;
+        timing.log_ratio_interval = location.interval;
+      }
+      result.timings.push_back(std::move(timing));
+    }
+    if (compares()) result.comparison = compare(sequential, result.timings);
+    return result;
+  }
+
+  Comparison compare(const Sequential& sequential, const std::vector<ShapeTiming>& timings) const {
+    Comparison comparison = sequential.comparison();
+    auto worst = std::max_element(timings.begin(), timings.end(),
+                                  [](const auto& a, const auto& b) { return a.log_ratio < b.log_ratio; });
+    if (worst != timings.end() && worst->log_ratio > 0) {
+      comparison.worst_shape = worst->shape;
+      comparison.worst_log_ratio = worst->log_ratio;
+    }
+    comparison.core_regressed = std::any_of(timings.begin(), timings.end(), [&](const ShapeTiming& one) {
+      return one.core && one.log_ratio >= std::log1p(rule_.regression) && one.log_ratio_interval.low > 0;
+    });
+    return comparison;
+  }
+
+  const Contest& contest_;
+  const TimingRequest& request_;
+  Spent& spent_;
+  std::vector<std::string>& notes_;
+  DecisionRule rule_;
+  std::vector<std::unique_ptr<Sitting>> sittings_;
+  std::vector<int> played_;
+  Stopwatch watch_;
+  int disturbed_ = 0, kept_ = 0;
+  bool out_of_time_ = false;
+};
+
+}  // namespace
+
+Judged<Timed> time_contest(const Contest& contest, const TimingRequest& request, Spent& spent,
+                           std::vector<std::string>& notes) {
+  return Rounds(contest, request, spent, notes).run();
+}
+
+}  // namespace ako
