@@ -60,7 +60,8 @@ struct Event {
     note,
     finished
   } kind = Kind::note;
-  std::string text;
+  std::string text;  // phase: its name; round_started: the hypothesis; stage: what is being done
+  int number = 0;    // of the round, 0 outside one
   const RoundRecord* round = nullptr;  // round_ended
   Budget left;
   double best_score = 1;
@@ -91,6 +92,10 @@ Result<std::filesystem::path> create_campaign(const Manifest&, const Problem&,
 /// `stop` is asked between steps: the user pressed Ctrl-C.
 Result<CampaignRecord> run_campaign(const std::filesystem::path& folder, const Listener&,
                                     const std::function<bool()>& stop);
+
+/// More budget for a campaign that has ended or was stopped: 0 leaves a limit as it is; `seconds` and
+/// `rounds` are added to what was spent. Error: conflict while a process runs it.
+Result<void> extend_campaign(const std::filesystem::path& folder, double seconds, int rounds);
 
 struct CampaignSummary {
   std::filesystem::path folder;

@@ -312,17 +312,14 @@ Result<void> CampaignStore::discard_open_round(double seconds) {
   });
 }
 
-Result<void> CampaignStore::set_final(const Judgement& judgement, double seconds) {
+Result<void> CampaignStore::finish(const std::string& termination, std::span<const Judgement> verifications,
+                                   double seconds) {
   return database_.transaction([&]() -> Result<void> {
-    AKO_TRY(std::string text, pack(to_json(judgement.verdict)));
-    AKO_CHECK(put("final", text));
-    AKO_CHECK(add_judgement(0, judgement));
-    return put_seconds(seconds);
-  });
-}
-
-Result<void> CampaignStore::finish(const std::string& termination, double seconds) {
-  return database_.transaction([&]() -> Result<void> {
+    for (const Judgement& judgement : verifications) AKO_CHECK(add_judgement(0, judgement));
+    if (!verifications.empty() && verifications.back().verdict.correct()) {
+      AKO_TRY(std::string text, pack(to_json(verifications.back().verdict)));
+      AKO_CHECK(put("final", text));
+    }
     AKO_CHECK(put("termination", termination));
     AKO_CHECK(put_seconds(seconds));
     return put("phase", name_of(Phase::done));

@@ -46,8 +46,9 @@ class CampaignStore {
   /// Stores the record and all judgements, ends the open round, moves the phase on: all or nothing.
   Result<void> close_round(const RoundRecord&, std::span<const Judgement>, double seconds);
   Result<void> discard_open_round(double seconds);
-  Result<void> set_final(const Judgement&, double seconds);
-  Result<void> finish(const std::string& termination, double seconds);
+  /// The last of `verifications`, when its candidate is right, becomes the final verdict.
+  Result<void> finish(const std::string& termination, std::span<const Judgement> verifications,
+                      double seconds);
 
  private:
   explicit CampaignStore(Database database, std::filesystem::path folder)

@@ -58,6 +58,10 @@ std::optional<double> log_ratio_of(const Verdict& verdict) {
   return sum / count;
 }
 
+const Verdict& widest_verdict(const RoundRecord& round) {
+  return round.confirmation && round.confirmation->correct() ? *round.confirmation : round.verdict;
+}
+
 std::string speedup_text(const Comparison& comparison) {
   return fmt::format("{:.3f}× ({:.3f}–{:.3f}×)", std::exp(-comparison.log_ratio),
                      std::exp(-comparison.bound.high), std::exp(-comparison.bound.low));

@@ -11,6 +11,8 @@ namespace ako {
 
 /// log(candidate time / incumbent time) over the verdict's shapes; nullopt when nothing was compared.
 std::optional<double> log_ratio_of(const Verdict&);
+/// The confirmation when there is a correct one (all shapes), else the round's verdict.
+const Verdict& widest_verdict(const RoundRecord&);
 /// "1.42× (1.38–1.46×)": the speedup of a comparison with its interval.
 std::string speedup_text(const Comparison&);
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a campaign may still spend, and when it ends (rule R10).
+#pragma once
+
+#include <functional>
+
+#include "campaign/campaign.h"
+#include "campaign/metrics.h"
+
+namespace ako {
+
+/// Seconds are counted over all runs of a campaign.
+class Spending {
+ public:
+  Spending(double before, std::function<double()> clock)
+      : before_(before), clock_(std::move(clock)), start_(clock_()) {}
+  double seconds() const { return before_ + clock_() - start_; }
+
+ private:
+  double before_;
+  std::function<double()> clock_;
+  double start_;
+};
+
+/// Kept back for the final verification, which is about as much work as the baseline round: all shapes, one
+/// sitting.
+double reserved_seconds(const CampaignRecord&);
+/// For rounds: what is left after the reserve; infinite and INT_MAX where there is no limit.
+Budget budget_left(const CampaignRecord&, double spent);
+/// Timing budget of one comparison.
+Seconds decide_seconds(const Budget&);
+Seconds screen_seconds(const Budget&);
+
+/// The reason to end, in words with the rule's number ("T1 …"), or empty. `best`: of the incumbent, over its
+/// shapes.
+std::string reason_to_end(const CampaignRecord&, const Achieved& best, double spent);
+
+}  // namespace ako

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "campaign/campaign.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "campaign/engine.h"
+#include "campaign/layout.h"
+
+namespace ako {
+namespace fs = std::filesystem;
+namespace {
+
+/// The judge's process, as the engine sees it.
+class ProcessJudge : public Judge {
+ public:
+  explicit ProcessJudge(JudgeClient client) : client_(std::move(client)) {}
+  Result<Verdict> judge(const JudgeRequest& request, const JudgeClient::Progress& progress) override {
+    return client_.judge(request, progress);
+  }
+  const TargetFacts& facts() const override { return client_.facts(); }
+  Trust trust() const override { return client_.trust(); }
+
+ private:
+  JudgeClient client_;
+};
+
+double monotonic_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Result<void> check_writable(const fs::path& folder) {
+  return write_file(folder / ".writable", "").and_then([&]() -> Result<void> {
+    std::error_code ignored;
+    fs::remove(folder / ".writable", ignored);
+    return {};
+  });
+}
+
+}  // namespace
+
+Result<CampaignRecord> read_campaign(const fs::path& folder) {
+  AKO_TRY(CampaignStore store, CampaignStore::open(folder, OpenMode::read_only));
+  return store.load();
+}
+
+Result<fs::path> create_campaign(const Manifest& given, const Problem& problem, const fs::path& workspace) {
+  Manifest manifest = given;
+  if (manifest.target_op.empty()) manifest.target_op = problem.name;
+  if (manifest.created.empty()) manifest.created = utc_minute();
+  if (!language_from(manifest.target_lang))
+    return fail(ErrorKind::unsupported, fmt::format("no language '{}'", printable(manifest.target_lang)));
+  std::error_code code;
+  fs::path problem_path = problem.path.empty() ? fs::path() : fs::absolute(problem.path, code);
+  AKO_TRY(fs::path folder, layout::make_folder(manifest, workspace, utc_date()));
+  AKO_TRY(CampaignStore store, CampaignStore::create(folder, manifest, problem.source, problem_path));
+  AKO_CHECK(write_file(folder / "manifest.yaml", to_yaml(manifest)));
+  AKO_CHECK(write_file(folder / "problem.yaml", problem.source));
+  return folder;
+}
+
+Result<CampaignRecord> run_campaign(const fs::path& folder, const Listener& listener,
+                                    const std::function<bool()>& stop) {
+  std::error_code missing;
+  if (!fs::exists(layout::database(folder), missing))
+    return read_campaign(folder);  // its error says what is missing
+  AKO_CHECK(check_writable(folder));
+  AKO_TRY(OwnerLock lock, OwnerLock::take(layout::lock(folder)));
+  AKO_TRY(CampaignStore store, CampaignStore::open(folder, OpenMode::read_write));
+  AKO_TRY(CampaignRecord record, store.load());
+  if (record.phase == Phase::done) return record;
+  AKO_TRY(std::unique_ptr<Agent> agent, make_agent(record.manifest.agent, {record.manifest.seed}));
+  JudgeOptions options;
+  options.target = record.manifest.target_gpu;
+  AKO_TRY(JudgeClient client, JudgeClient::start(options));
+  ProcessJudge judge(std::move(client));
+  return run_engine(store, {judge, *agent, monotonic_seconds, listener, stop});
+}
+
+Result<void> extend_campaign(const fs::path& folder, double seconds, int rounds) {
+  AKO_TRY(CampaignRecord seen, read_campaign(folder));
+  AKO_TRY(OwnerLock lock, OwnerLock::take(layout::lock(folder)));
+  AKO_TRY(CampaignStore store, CampaignStore::open(folder, OpenMode::read_write));
+  AKO_TRY(CampaignRecord record, store.load());
+  if (seconds > 0) record.manifest.budget_seconds = record.seconds + seconds;
+  if (rounds > 0) record.manifest.max_iterations = static_cast<int>(record.rounds.size()) + rounds;
+  AKO_CHECK(store.set_manifest(record.manifest));
+  if (record.phase != Phase::done || record.rounds.empty()) return {};
+  return store.reopen();
+}
+
+std::vector<CampaignSummary> list_campaigns(const fs::path& workspace) {
+  std::vector<CampaignSummary> all;
+  std::error_code code;
+  for (const fs::directory_entry& entry : fs::directory_iterator(workspace, code)) {
+    std::error_code ignored;
+    if (!fs::exists(layout::database(entry.path()), ignored)) continue;
+    CampaignSummary summary;
+    summary.folder = entry.path();
+    if (auto record = read_campaign(entry.path())) {
+      summary.op = record->manifest.target_op;
+      summary.target = record->manifest.target_gpu;
+      summary.created = record->manifest.created;
+      summary.phase = name_of(record->phase);
+      summary.rounds = static_cast<int>(record->rounds.size());
+      for (const RoundRecord& round : record->rounds)
+        summary.accepted +=
+            round.decision == RoundDecision::accepted || round.decision == RoundDecision::accepted_trade_off;
+      if (const RoundRecord* best = best_round(*record)) summary.best_score = best->score;
+      if (record->final_verdict && record->final_verdict->against_incumbent)
+        summary.best_score = std::exp(-record->final_verdict->against_incumbent->log_ratio);
+    } else {
+      summary.phase = record.error().what;
+    }
+    all.push_back(std::move(summary));
+  }
+  std::sort(all.begin(), all.end(), [](const CampaignSummary& a, const CampaignSummary& b) {
+    return std::tie(b.created, b.folder) < std::tie(a.created, a.folder);
+  });
+  return all;
+}
+
+}  // namespace ako

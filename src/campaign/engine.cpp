@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Theory of operation. campaign.db holds closed rounds, at most one open round, and the phase. The engine
+// keeps a CampaignRecord in memory that is always equal to what is committed: a step first commits, then
+// updates the record, then the projections. A process that dies leaves an open round at worst, which the next
+// run discards; the agent's knowledge is rebuilt by telling it all closed rounds, so that it goes on as if
+// nothing had happened.
+#include "campaign/engine.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "campaign/budget.h"
+#include "campaign/inquiry.h"
+#include "campaign/projections.h"
+#include "campaign/round.h"
+
+namespace ako {
+namespace {
+
+constexpr int agent_tries = 3;
+/// Refused proposals in a row (rules broken without a measurement) after which the agent is taken to be
+/// stuck.
+constexpr int patience = 12;
+
+class Engine {
+ public:
+  Engine(CampaignStore& store, const EngineParts& parts, CampaignRecord record, Problem problem,
+         JudgeRequest common)
+      : store_(store),
+        parts_(parts),
+        record_(std::move(record)),
+        problem_(std::move(problem)),
+        spending_(record_.seconds, parts_.clock),
+        inquiry_(parts_.judge, std::move(common), parts_.stop,
+                 [this](std::string_view stage) { stage_reached(stage); }) {}
+
+  Result<CampaignRecord> run() {
+    Result<void> result = steps();
+    record_.seconds = spending_.seconds();
+    if (!result) {
+      // Best effort: a second failure must not hide the first.
+      (void)store_.discard_open_round(record_.seconds);
+      if (!inquiry_.stopped()) return std::unexpected(result.error());
+      tell(Event::Kind::note, "stopped; everything up to the last closed round is kept");
+    }
+    return record_;
+  }
+
+ private:
+  Result<void> steps() {
+    if (record_.phase == Phase::done) return project();
+    AKO_CHECK(prepare());
+    if (record_.rounds.empty()) AKO_CHECK(baseline());
+    AKO_TRY(std::string reason, optimize());
+    AKO_CHECK(enter(Phase::report));
+    return finish(reason);
+  }
+
+  // ---- phases ----
+
+  Result<void> prepare() {
+    AKO_TRY(std::optional<OpenRound> torn, store_.open_round());
+    if (torn) {
+      AKO_CHECK(store_.discard_open_round(record_.seconds));
+      tell(Event::Kind::note, fmt::format("round {} was interrupted and starts again", torn->number));
+    }
+    if (record_.rounds.empty()) AKO_CHECK(enter(Phase::prepare_environment));
+    record_.facts = parts_.judge.facts();
+    record_.trust = parts_.judge.trust();
+    record_.machine = record_.facts.device;
+    AKO_CHECK(store_.set_environment(record_.facts, record_.trust, record_.machine));
+    for (const RoundRecord& round : record_.rounds) parts_.agent.learn(round);
+    return project();
+  }
+
+  Result<void> baseline() {
+    AKO_TRY(Proposal proposal, parts_.agent.baseline(problem_, record_.facts, language()));
+    AKO_CHECK(begin(1, proposal.hypothesis.empty() ? "baseline" : proposal.hypothesis));
+    Result<RoundRecord> round = run_baseline(std::move(proposal), inquiry_);
+    if (!round && round.error().kind == ErrorKind::invalid_input && !inquiry_.stopped()) {
+      AKO_CHECK(store_.discard_open_round(spending_.seconds()));
+      AKO_CHECK(end(round.error().what));
+    }
+    if (!round) return std::unexpected(round.error());
+    return close(std::move(*round));
+  }
+
+  /// Rounds until there is a reason to end, which it returns.
+  Result<std::string> optimize() {
+    int refused = 0;
+    while (true) {
+      const RoundRecord& incumbent = *best_round(record_);
+      Achieved best = achieved(problem_, record_.facts, widest_verdict(incumbent));
+      if (std::string reason = reason_to_end(record_, best, spending_.seconds()); !reason.empty())
+        return reason;
+      AKO_TRY(std::optional<Proposal> proposal, ask_agent(incumbent));
+      if (!proposal) return "the agent has nothing left to propose";
+      AKO_CHECK(one_round(std::move(*proposal), incumbent));
+      refused = std::holds_alternative<Rejected>(record_.rounds.back().verdict.outcome) &&
+                        record_.rounds.back().verdict.spent.total_s == 0
+                    ? refused + 1
+                    : 0;
+      if (refused == patience) return fmt::format("the agent broke the rules {} times in a row", patience);
+    }
+  }
+
+  Result<void> one_round(Proposal proposal, const RoundRecord& incumbent) {
+    int number = record_.rounds.back().number + 1;
+    AKO_CHECK(begin(number, proposal.hypothesis));
+    RoundSetting setting{number, incumbent, record_.rounds, left()};
+    AKO_TRY(RoundRecord round, run_round(std::move(proposal), setting, inquiry_));
+    return close(std::move(round));
+  }
+
+  /// nullopt: nothing left to propose.
+  Result<std::optional<Proposal>> ask_agent(const RoundRecord& incumbent) {
+    Situation situation{problem_,       record_.facts,
+                        language(),     incumbent,
+                        record_.rounds, bottleneck_of(problem_, record_.facts, widest_verdict(incumbent)),
+                        left()};
+    tell(Event::Kind::stage, "the agent is thinking");
+    for (int attempt = 1;; ++attempt) {
+      Result<Proposal> proposal = parts_.agent.propose(situation);
+      if (proposal) return std::move(*proposal);
+      const Error& error = proposal.error();
+      if (error.kind == ErrorKind::not_found) return std::nullopt;
+      if (error.kind != ErrorKind::unavailable || attempt == agent_tries)
+        return fail(error.kind, fmt::format("the agent '{}' failed: {}", parts_.agent.name(), error.what),
+                    error.advice);
+    }
+  }
+
+  /// The headline: best against baseline directly, all shapes, fresh processes. A kernel that fails here,
+  /// after two verdicts in its favour, is passed over for the one it was built on.
+  Result<void> finish(std::string reason) {
+    const RoundRecord* best = best_round(record_);
+    std::vector<Judgement> tried;
+    while (best->number != 1) {
+      AKO_CHECK(verify(*best));
+      for (Judgement& judgement : inquiry_.take_judgements()) tried.push_back(std::move(judgement));
+      if (tried.back().verdict.correct()) break;
+      reason += fmt::format("; round {} did not pass the final verification", best->number);
+      best = round_numbered(best->parent);
+    }
+    return end(reason, tried);
+  }
+
+  Result<void> verify(const RoundRecord& best) {
+    Inquiry::Question question{"final", fmt::format("round-{}", best.number), best.proposal.candidate,
+                               &record_.rounds.front().proposal.candidate};
+    question.level = Level::full;
+    question.confirm = true;
+    question.time_budget =
+        Seconds(record_.manifest.budget_seconds > 0 ? std::max(3.0, reserved_seconds(record_)) : 20.0);
+    AKO_CHECK(inquiry_.ask(question));
+    return {};
+  }
+
+  // ---- steps: commit, remember, project ----
+
+  Result<void> enter(Phase phase) {
+    AKO_CHECK(store_.set_phase(phase, spending_.seconds()));
+    record_.phase = phase;
+    tell(Event::Kind::phase, std::string(name_of(phase)));
+    return {};
+  }
+
+  Result<void> begin(int number, const std::string& hypothesis) {
+    started_ = utc_now();
+    round_start_ = spending_.seconds();
+    AKO_CHECK(store_.begin_round(number, started_));
+    record_.phase = number == 1 ? Phase::baseline : Phase::optimize;
+    open_ = number;
+    tell(Event::Kind::round_started, hypothesis);
+    return {};
+  }
+
+  Result<void> close(RoundRecord round) {
+    round.started = started_;
+    round.ended = utc_now();
+    round.seconds = spending_.seconds() - round_start_;
+    std::vector<Judgement> judgements = inquiry_.take_judgements();
+    AKO_CHECK(store_.close_round(round, judgements, spending_.seconds()));
+    record_.phase = Phase::analyze;
+    record_.rounds.push_back(std::move(round));
+    record_.seconds = spending_.seconds();
+    AKO_CHECK(project());
+    const RoundRecord& closed = record_.rounds.back();
+    parts_.agent.learn(closed);
+    tell(Event::Kind::round_ended, closed.reason, &closed);
+    open_ = 0;
+    return {};
+  }
+
+  Result<void> end(const std::string& termination, std::span<const Judgement> verifications = {}) {
+    AKO_CHECK(store_.finish(termination, verifications, spending_.seconds()));
+    record_.phase = Phase::done;
+    record_.termination = termination;
+    record_.seconds = spending_.seconds();
+    if (!verifications.empty() && verifications.back().verdict.correct())
+      record_.final_verdict = verifications.back().verdict;
+    AKO_CHECK(project());
+    tell(Event::Kind::finished, termination);
+    return {};
+  }
+
+  Result<void> project() { return write_projections(record_, problem_, store_); }
+
+  // ---- small things ----
+
+  Language language() const { return language_from(record_.manifest.target_lang).value_or(Language::cpp); }
+  Budget left() const { return budget_left(record_, spending_.seconds()); }
+  const RoundRecord* round_numbered(int number) const {
+    for (const RoundRecord& round : record_.rounds)
+      if (round.number == number) return &round;
+    return nullptr;
+  }
+
+  void stage_reached(std::string_view stage) { tell(Event::Kind::stage, std::string(stage)); }
+  void tell(Event::Kind kind, const std::string& text, const RoundRecord* round = nullptr) {
+    if (!parts_.listener) return;
+    const RoundRecord* best = best_round(record_);
+    parts_.listener({kind, text, open_, round, left(), best ? best->score : 1});
+  }
+
+  CampaignStore& store_;
+  const EngineParts& parts_;
+  CampaignRecord record_;
+  Problem problem_;
+  Spending spending_;
+  Inquiry inquiry_;
+  int open_ = 0;
+  std::string started_;
+  double round_start_ = 0;
+};
+
+}  // namespace
+
+const RoundRecord* best_round(const CampaignRecord& record) {
+  const RoundRecord* best = nullptr;
+  for (const RoundRecord& round : record.rounds) {
+    if (record.final_verdict && round.verdict.candidate == record.final_verdict->candidate &&
+        round.decision != RoundDecision::rolled_back)
+      return &round;
+    if (round.decision != RoundDecision::rolled_back) best = &round;
+  }
+  return best;
+}
+
+Result<CampaignRecord> run_engine(CampaignStore& store, const EngineParts& parts) {
+  AKO_TRY(CampaignRecord record, store.load());
+  AKO_TRY(std::filesystem::path path, store.problem_path());
+  auto problem = parse_problem(record.problem_text, path);
+  bool own_shapes = record.manifest.target_shapes.find('=') != std::string::npos;
+  if (problem && own_shapes) problem = with_shapes(*problem, record.manifest.target_shapes);
+  if (!problem) return std::unexpected(problem.error().front());
+  JudgeRequest common;
+  common.problem_text = record.problem_text;
+  common.problem_path = path.string();
+  if (own_shapes) common.shapes = record.manifest.target_shapes;
+  return Engine(store, parts, std::move(record), std::move(*problem), std::move(common)).run();
+}
+
+}  // namespace ako

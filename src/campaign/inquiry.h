@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judge as a campaign asks it: infrastructure failures are retried and never charged to a candidate, a
+// user who wants to stop is heard between questions, and every answer is kept for the records.
+#pragma once
+
+#include <functional>
+
+#include "campaign/engine.h"
+#include "campaign/records.h"
+
+namespace ako {
+
+class Inquiry {
+ public:
+  using Report = std::function<void(std::string_view stage)>;
+  /// `common` holds what all questions share: problem, shapes.
+  Inquiry(Judge& judge, JudgeRequest common, const std::function<bool()>& stop, Report report)
+      : judge_(judge), common_(std::move(common)), stop_(stop), report_(std::move(report)) {}
+
+  struct Question {
+    std::string kind;   // as Judgement::kind
+    std::string label;  // of a variant
+    const Candidate& candidate;
+    const Candidate* incumbent = nullptr;
+    Level level = Level::quick;
+    Effort effort = Effort::decide;
+    bool confirm = false;
+    Seconds time_budget{20};
+  };
+  /// Never an InfrastructureError outcome: those become an Error after three tries. Error `stopped()`: the
+  /// user's wish.
+  Result<Verdict> ask(const Question&);
+
+  bool stopped() const { return stopped_; }
+  std::vector<Judgement> take_judgements() { return std::exchange(judgements_, {}); }
+
+ private:
+  Judge& judge_;
+  JudgeRequest common_;
+  const std::function<bool()>& stop_;
+  Report report_;
+  std::vector<Judgement> judgements_;
+  bool stopped_ = false;
+};
+
+}  // namespace ako
