@@ -50,7 +50,8 @@ bool Resolver::claim(const Text& name, std::string_view what, Symbol symbol) {
 void Resolver::declare(const Document& document) {
   problem_.name = document.name.text;
   problem_.summary = document.summary.text;
-  if (std::string reason = why_not_a_name(problem_.name); !reason.empty() && document.name.spot.line > 0)
+  if (std::string reason = why_not_a_problem_name(problem_.name);
+      !reason.empty() && document.name.spot.line > 0)
     diagnostics_.add(document.name.spot,
                      fmt::format("`{}` cannot be the name of a problem: {}", problem_.name, reason),
                      "kernels and folders are named after it: `matmul_bf16`");

@@ -68,7 +68,7 @@ void Resolver::broken_target(const std::string& name) {
 
 void Resolver::statement(std::size_t which) {
   const SyntaxStatement& syntax = syntax_[which];
-  std::size_t mistakes = diagnostics_.size();
+  std::size_t before = problem_.statements.size();
   std::optional<TensorId> target = target_of(syntax, which);
   if (!target || !rank_agrees(syntax, tensor(*target))) return broken_target(syntax.target);
   target_ = *target;
@@ -79,7 +79,7 @@ void Resolver::statement(std::size_t which) {
     initial(syntax, *target, static_cast<int>(before_first - syntax.subscripts.begin()));
   else if (auto indices = left_indices(syntax, tensor(*target), -1))
     define(syntax, *target, std::move(*indices));
-  if (diagnostics_.size() > mistakes) broken_target(syntax.target);
+  if (problem_.statements.size() == before) broken_target(syntax.target);
 }
 
 /// The tensor a statement assigns; made here when it is a temporary seen for the first time.

@@ -86,6 +86,11 @@ bool contains(std::span<const std::string_view> words, std::string_view word) {
 
 }  // namespace
 
+std::string why_not_a_problem_name(std::string_view name) {
+  bool function = name == "max" || name == "min";
+  return reduce_op_from(name) && !function ? std::string{} : why_not_a_name(name);
+}
+
 const Function* find_function(std::string_view name) {
   for (const Function& function : functions)
     if (function.name == name) return &function;

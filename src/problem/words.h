@@ -56,7 +56,9 @@ std::string_view name_of(Distribution);
 
 bool is_comparison(Op);
 bool is_logical(Op);
-/// Why a name cannot be used for a dim, tensor, scalar, index or problem; empty when it can.
+/// Why a name cannot be used for a dim, tensor, scalar or index; empty when it can.
 std::string why_not_a_name(std::string_view name);
+/// The same for a problem, which may be called `argmax` or `sum`.
+std::string why_not_a_problem_name(std::string_view name);
 
 }  // namespace ako
