@@ -34,14 +34,6 @@ double monotonic_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Result<void> check_writable(const fs::path& folder) {
-  return write_file(folder / ".writable", "").and_then([&]() -> Result<void> {
-    std::error_code ignored;
-    fs::remove(folder / ".writable", ignored);
-    return {};
-  });
-}
-
 }  // namespace
 
 Result<CampaignRecord> read_campaign(const fs::path& folder) {
@@ -69,7 +61,6 @@ Result<CampaignRecord> run_campaign(const fs::path& folder, const Listener& list
   std::error_code missing;
   if (!fs::exists(layout::database(folder), missing))
     return read_campaign(folder);  // its error says what is missing
-  AKO_CHECK(check_writable(folder));
   AKO_TRY(OwnerLock lock, OwnerLock::take(layout::lock(folder)));
   AKO_TRY(CampaignStore store, CampaignStore::open(folder, OpenMode::read_write));
   AKO_TRY(CampaignRecord record, store.load());

@@ -13,7 +13,16 @@
 namespace ako {
 
 // ---- the table: one declaration and one line per command ----
+void add_optimize(CLI::App&, Context&);
+void add_resume(CLI::App&, Context&);
+void add_report(CLI::App&, Context&);
+void add_list(CLI::App&, Context&);
+void add_show(CLI::App&, Context&);
+void add_explain(CLI::App&, Context&);
 void add_completions(CLI::App&, Context&);
+void add_time(CLI::App&, Context&);
+void add_check(CLI::App&, Context&);
+void add_judge(CLI::App&, Context&);
 void add_bench_search(CLI::App&, Context&);
 
 namespace {
@@ -21,6 +30,15 @@ namespace {
 using Add = void (*)(CLI::App&, Context&);
 
 constexpr Add commands[] = {
+    add_optimize,
+    add_resume,
+    add_report,
+    add_list,
+    add_show,
+    add_explain,
+    add_time,
+    add_check,
+    add_judge,
     add_completions,
 };
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/campaign_run.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "campaign/engine.h"
+#include "campaign/layout.h"
+#include "campaign/ruling.h"
+#include "cli/duration.h"
+#include "cli/progress.h"
+#include "report/report.h"
+
+namespace ako {
+namespace {
+
+volatile std::sig_atomic_t interrupts = 0;
+
+/// First Ctrl-C: stop after the current step. Second: at once, as if there were no handler; the records bear
+/// it.
+void on_interrupt(int signal) {
+  interrupts = interrupts + 1;
+  std::signal(signal, SIG_DFL);
+}
+
+class InterruptGuard {
+ public:
+  InterruptGuard() : int_(std::signal(SIGINT, on_interrupt)), term_(std::signal(SIGTERM, on_interrupt)) {}
+  ~InterruptGuard() {
+    std::signal(SIGINT, int_);
+    std::signal(SIGTERM, term_);
+  }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  void (*int_)(int);
+  void (*term_)(int);
+};
+
+std::string resume_command(const std::filesystem::path& folder) {
+  return "ako resume " + shell_quote(folder.string());
+}
+
+nlohmann::json interval_json(const Comparison& comparison) {
+  return {{"speedup", std::exp(-comparison.log_ratio)},
+          {"low", std::exp(-comparison.bound.high)},
+          {"high", std::exp(-comparison.bound.low)},
+          {"confidence", 0.98},
+          {"blocks", comparison.blocks}};
+}
+
+void print_result(const CampaignRecord& record, const Context& context) {
+  if (context.json) return print_json(campaign_json(record));
+  Style style(context.color);
+  const RoundRecord* best = best_round(record);
+  fmt::print("\n{}\n", style.bold(headline(record)));
+  auto line = [](std::string_view name, const std::string& value) {
+    fmt::print("  {:<12} {}\n", name, printable(value));
+  };
+  line("ended",
+       record.termination.empty() ? "not yet: " + resume_command(record.folder) : record.termination);
+  line("rounds", fmt::format("{} in {}", record.rounds.size(), duration_text(record.seconds)));
+  line("folder", record.folder.string());
+  if (best)
+    line("best kernel", fmt::format("{} (round {})", layout::best(record.folder).string(), best->number));
+  line("report", (record.folder / "report.html").string());
+}
+
+}  // namespace
+
+std::string headline(const CampaignRecord& record) {
+  if (record.final_verdict && record.final_verdict->against_incumbent) {
+    const Comparison& comparison = *record.final_verdict->against_incumbent;
+    return fmt::format("{} {} than the baseline", speedup_text(comparison),
+                       comparison.log_ratio <= 0 ? "faster" : "as fast");
+  }
+  if (record.rounds.empty()) return "nothing was measured";
+  const RoundRecord* best = best_round(record);
+  if (best->number == 1) return "no kernel was accepted over the baseline";
+  return fmt::format(
+      "{:.2f}× faster than the baseline so far (chained over rounds, not yet verified in one sitting)",
+      best->score);
+}
+
+nlohmann::json campaign_json(const CampaignRecord& record) {
+  nlohmann::json rounds = nlohmann::json::array();
+  for (const RoundRecord& round : record.rounds)
+    rounds.push_back({{"number", round.number},
+                      {"parent", round.parent},
+                      {"decision", name_of(round.decision)},
+                      {"outcome", name_of(round.verdict.outcome)},
+                      {"score", round.score},
+                      {"hypothesis", round.proposal.hypothesis},
+                      {"change", round.proposal.change},
+                      {"reason", round.reason},
+                      {"candidate", round.verdict.candidate.hex()},
+                      {"seconds", round.seconds}});
+  nlohmann::json json{{"folder", record.folder.string()},
+                      {"op", record.manifest.target_op},
+                      {"target", record.manifest.target_gpu},
+                      {"phase", name_of(record.phase)},
+                      {"termination", record.termination},
+                      {"trust", name_of(record.trust)},
+                      {"seconds", record.seconds},
+                      {"rounds", rounds},
+                      {"headline", headline(record)},
+                      {"report", (record.folder / "report.html").string()}};
+  if (const RoundRecord* best = best_round(record))
+    json["best"] = {{"round", best->number},
+                    {"candidate", best->verdict.candidate.hex()},
+                    {"folder", layout::best(record.folder).string()},
+                    {"score", best->score}};
+  if (record.final_verdict && record.final_verdict->against_incumbent)
+    json["final"] = interval_json(*record.final_verdict->against_incumbent);
+  return json;
+}
+
+int run_and_report(const std::filesystem::path& folder, const Context& context) {
+  Result<CampaignRecord> record;
+  {
+    InterruptGuard guard;
+    ProgressLine progress(context);
+    record = run_campaign(
+        folder, [&](const Event& event) { progress.show(event); }, [] { return interrupts > 0; });
+  }
+  if (!record) {
+    Error error = record.error();
+    bool resumable = error.kind != ErrorKind::invalid_input && error.kind != ErrorKind::corrupt &&
+                     error.kind != ErrorKind::not_found;
+    if (resumable)
+      error.advice += fmt::format("{}nothing was lost; go on by: {}", error.advice.empty() ? "" : "; ",
+                                  resume_command(folder));
+    return complain(context, error);
+  }
+  Result<void> report = write_report(*record);
+  print_result(*record, context);
+  if (!report)
+    return complain(Context{false, context.quiet, context.color, context.terminal, 0}, report.error());
+  if (record->termination.empty()) {
+    if (!context.json) fmt::print("\ninterrupted; go on by: {}\n", resume_command(folder));
+    return exit_code::interrupted;
+  }
+  return exit_code::fine;
+}
+
+}  // namespace ako

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `optimize` and `resume` share: running a campaign with progress and Ctrl-C, its report, and the last
+// words.
+#pragma once
+
+#include <filesystem>
+
+#include "campaign/campaign.h"
+#include "cli/cli.h"
+
+namespace ako {
+
+/// Runs it, writes report.md and report.html, prints the result; the exit status.
+int run_and_report(const std::filesystem::path& folder, const Context&);
+
+/// One JSON document about a campaign (docs/commands.md).
+nlohmann::json campaign_json(const CampaignRecord&);
+/// "2.41× (2.38–2.45×) faster than the baseline", or why there is no such figure.
+std::string headline(const CampaignRecord&);
+
+}  // namespace ako

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "campaign/campaign.h"
+#include "campaign/metrics.h"
+#include "cli/campaign_run.h"
+#include "cli/cli.h"
+#include "cli/duration.h"
+#include "target/host/host.h"
+
+namespace ako {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string input, budget, agent, shapes, target, performance_target;
+  std::string workspace = "agent/workspace";
+  int rounds = 0;
+  double efficiency = 0;
+  std::optional<std::uint64_t> seed;
+  bool yes = false;
+};
+
+/// A manifest says what a problem file cannot: it has one of these keys at the top level.
+bool is_manifest(const std::string& text) {
+  for (std::string_view key : {"target_op:", "target_gpu:", "target_backend:"})
+    if (text.starts_with(key) || text.find("\n" + std::string(key)) != std::string::npos) return true;
+  return false;
+}
+
+struct Plan {
+  Manifest manifest;
+  Problem problem;
+};
+
+Parsed<Plan> plan_from(const Options& options) {
+  Plan plan;
+  std::string named = options.input;
+  std::error_code ignored;
+  if (fs::is_regular_file(options.input, ignored)) {
+    auto text = read_file(options.input);
+    if (!text) return std::unexpected(std::vector<Error>{text.error()});
+    if (is_manifest(*text)) {
+      auto manifest = parse_manifest(*text, options.input);
+      if (!manifest) return std::unexpected(manifest.error());
+      plan.manifest = *manifest;
+      named = manifest->problem.empty() ? manifest->target_op : manifest->problem;
+      // A relative path in a manifest is relative to the manifest.
+      if (fs::path beside = fs::path(options.input).parent_path() / named; fs::exists(beside, ignored))
+        named = beside.string();
+    }
+  }
+  std::string shapes = options.shapes;
+  if (shapes.empty() && plan.manifest.target_shapes.find('=') != std::string::npos)
+    shapes = plan.manifest.target_shapes;
+  auto problem = problem_argument(named, shapes);
+  if (!problem) return std::unexpected(problem.error());
+  plan.problem = std::move(*problem);
+  plan.manifest.problem = named;
+  if (plan.manifest.target_op.empty()) plan.manifest.target_op = plan.problem.name;
+  if (!shapes.empty()) plan.manifest.target_shapes = shapes;
+  return plan;
+}
+
+Result<void> apply(const Options& options, Manifest& manifest) {
+  if (!options.budget.empty()) {
+    AKO_TRY(Seconds budget, parse_duration(options.budget));
+    manifest.budget_seconds = budget.count();
+  }
+  if (options.rounds > 0) manifest.max_iterations = options.rounds;
+  if (options.efficiency > 0) manifest.target_efficiency = options.efficiency;
+  if (!options.performance_target.empty()) manifest.performance_target = options.performance_target;
+  if (!options.agent.empty()) manifest.agent = options.agent;
+  if (!options.target.empty()) manifest.target_gpu = options.target;
+  if (options.seed) manifest.seed = *options.seed;
+  if (!manifest.performance_target.empty()) AKO_CHECK(parse_performance_target(manifest.performance_target));
+  bool endless = manifest.budget_seconds == 0 && manifest.max_iterations == 0 &&
+                 manifest.target_efficiency == 0 && manifest.performance_target.empty();
+  if (endless) manifest.budget_seconds = 300;
+  if (manifest.target_gpu != "host")
+    return fail(ErrorKind::unsupported,
+                fmt::format("this build of ako cannot run target '{}'", printable(manifest.target_gpu)),
+                "it runs: host");
+  return {};
+}
+
+std::string parameters(const Plan& plan) {
+  const Manifest& m = plan.manifest;
+  std::vector<std::vector<std::string>> rows{
+      {"  problem", printable(plan.problem.name + ": " + plan.problem.summary)}};
+  rows.push_back({"  shapes", fmt::format("{}", plan.problem.shapes.size())});
+  rows.push_back({"  target", m.target_gpu});
+  rows.push_back({"  language", m.target_lang});
+  rows.push_back({"  agent", fmt::format("{}, seed {}", printable(m.agent), m.seed)});
+  rows.push_back({"  budget", m.budget_seconds > 0 ? duration_text(m.budget_seconds) : "no limit of time"});
+  if (m.max_iterations > 0) rows.push_back({"  rounds", fmt::format("at most {}", m.max_iterations)});
+  if (m.target_efficiency > 0)
+    rows.push_back({"  until", fmt::format("{:.0f} % of the roofline", 100 * m.target_efficiency)});
+  if (!m.performance_target.empty()) rows.push_back({"  until", printable(m.performance_target)});
+  return aligned_table(rows, {});
+}
+
+bool confirmed(const Options& options, const Context& context) {
+  if (options.yes || context.json || !context.terminal || ::isatty(STDIN_FILENO) != 1) return true;
+  fmt::print("Start? [Y/n] ");
+  std::fflush(stdout);
+  std::string answer;
+  if (!std::getline(std::cin, answer)) return false;
+  return answer.empty() || answer[0] == 'y' || answer[0] == 'Y';
+}
+
+/// A roofline needs measured bandwidth and peaks; they are measured once per machine and kept.
+Result<void> ensure_facts(const Context& context) {
+  if (host::look_up().fact("copy_bandwidth_bytes_per_s")) return {};
+  remark(context,
+         "This machine was never measured: measuring its memory bandwidth and peak arithmetic (a few "
+         "seconds, once).");
+  AKO_TRY(TargetFacts facts, host::measure());
+  remark(context, fmt::format("  copies {:.1f} GB/s, {:.1f} GFLOP/s in f32",
+                              facts.fact("copy_bandwidth_bytes_per_s").value_or(0) * 1e-9,
+                              facts.fact("peak_flops_f32").value_or(0) * 1e-9));
+  return {};
+}
+
+int optimize(const Options& options, const Context& context) {
+  auto plan = plan_from(options);
+  if (!plan) return complain(context, plan.error());
+  if (auto applied = apply(options, plan->manifest); !applied) return complain(context, applied.error());
+  remark(context, parameters(*plan));
+  if (!confirmed(options, context)) return exit_code::interrupted;
+  if (auto facts = ensure_facts(context); !facts) return complain(context, facts.error());
+  auto folder = create_campaign(plan->manifest, plan->problem, options.workspace);
+  if (!folder) return complain(context, folder.error());
+  remark(context, fmt::format("campaign {}\n", folder->string()));
+  return run_and_report(*folder, context);
+}
+
+}  // namespace
+
+void add_optimize(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "optimize", "Write, check and time kernels for a problem; leave the best and a report.");
+  command
+      ->add_option("problem", options->input, "A problem file, the name of a shipped problem, or a manifest")
+      ->required();
+  command->add_option("--budget", options->budget,
+                      "Time in all: 60s, 10m, 1.5h (300s when no limit is given)");
+  command->add_option("--rounds", options->rounds, "At most so many rounds")->check(CLI::PositiveNumber);
+  command->add_option("--target-efficiency", options->efficiency, "End at this fraction of the roofline")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--performance-target", options->performance_target,
+                      "End at '>500 TFLOPS', '>800 GB/s' or '>60% peak'");
+  command->add_option("--agent", options->agent, "Who proposes (search)");
+  command->add_option("--seed", options->seed, "Of the agent's choices (1)");
+  command->add_option("--shape", options->shapes, "Instead of the problem's shapes: 'T=128,D=64; T=1,D=64'");
+  command->add_option("--target", options->target, "Device (host)");
+  command->add_option("--workspace", options->workspace,
+                      "Where the campaign's folder is made (agent/workspace)");
+  command->add_flag("-y,--yes", options->yes, "Start without asking");
+  command->footer(
+      "Examples:\n  ako optimize softmax --budget 60s\n  ako optimize my_op.yaml --rounds 20 "
+      "--target-efficiency 0.9\n"
+      "  ako optimize matmul --shape 'M=512,N=512,K=512' --yes --json\n  ako optimize manifest.yaml\n\n"
+      "Ctrl-C stops after the current step; 'ako resume FOLDER' goes on.");
+  command->callback([options, &context] { context.exit_code = optimize(*options, context); });
+}
+
+}  // namespace ako

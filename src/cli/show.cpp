@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "campaign/engine.h"
+#include "campaign/projections.h"
+#include "cli/campaign_run.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+
+namespace ako {
+namespace {
+
+struct Options {
+  std::string folder;
+  int round = 0;
+};
+
+int show_round(const CampaignRecord& record, int number, const Context& context) {
+  for (const RoundRecord& round : record.rounds) {
+    if (round.number != number) continue;
+    if (context.json) {
+      print_json(to_json(round));
+      return exit_code::fine;
+    }
+    auto problem = parse_problem(record.problem_text, record.folder / "problem.yaml");
+    if (!problem) return complain(context, problem.error());
+    fmt::print("{}", printable(round_summary(record, *problem, round), true));
+    for (const SourceFile& source : round.proposal.candidate.sources)
+      fmt::print("\n## {}\n\n{}\n", printable(source.path), printable(source.text, true));
+    return exit_code::fine;
+  }
+  return complain(context, {ErrorKind::not_found, fmt::format("there is no round {}", number),
+                            fmt::format("the campaign has rounds 1 to {}", record.rounds.size())});
+}
+
+int show(const Options& options, const Context& context) {
+  auto record = read_campaign(options.folder);
+  if (!record) return complain(context, record.error());
+  if (options.round > 0) return show_round(*record, options.round, context);
+  if (context.json) {
+    print_json(campaign_json(*record));
+    return exit_code::fine;
+  }
+  Style style(context.color);
+  fmt::print("{} on {}: {}\n", printable(record->manifest.target_op), printable(record->manifest.target_gpu),
+             style.bold(headline(*record)));
+  fmt::print("{}{}\n\n", name_of(record->phase),
+             record->termination.empty() ? "" : ", " + printable(record->termination));
+  for (const RoundRecord& round : record->rounds) fmt::print("{}\n", round_line(round, style));
+  return exit_code::fine;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("show", "Show a campaign's rounds, or one round with its source.");
+  command->add_option("folder", options->folder, "The campaign's folder")->required();
+  command->add_option("--round", options->round, "Only this round, in full")->check(CLI::PositiveNumber);
+  command->footer(
+      "Examples:\n  ako show agent/workspace/softmax_cpp_host_20261121\n"
+      "  ako show agent/workspace/softmax_cpp_host_20261121 --round 3");
+  command->callback([options, &context] { context.exit_code = show(*options, context); });
+}
+
+}  // namespace ako
