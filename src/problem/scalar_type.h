@@ -46,7 +46,8 @@ double decode(ScalarType, std::uint64_t code);
 /// The code nearest to a value, ties to even, straight from fp64 (no double rounding). Overflow goes to infinity
 /// where the type has one, else to NaN (f8e4m3, both fnuz, e8m0) or saturates (f6, f4, integers).
 /// NaN into a type without NaN becomes zero. Matches ml_dtypes bit for bit on every fp32 value (ml_dtypes takes wider
-/// ones through fp32 and so rounds them twice; encode does not): tests/problem/scalar_type_test.cpp.
+/// ones through fp32 and so rounds them twice; encode does not), but for e8m0 between its two least values:
+/// tests/problem/scalar_type_test.cpp, ml_dtypes_tables.py.
 std::uint64_t encode(ScalarType, double value);
 /// encode then decode.
 double round_to(ScalarType, double value);

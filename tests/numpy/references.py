@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each shipped problem means, written by hand in NumPy.
+
+One function per problem, named like it: takes the inputs as fp64 arrays, the dims and the scalars, and returns the
+outputs by name in fp64, before rounding to their types. An output that a later formula reads is rounded for that
+reader by `rounded`, which is written from the types' definitions and shares nothing with ako's conversions.
+"""
+import math
+
+import numpy as np
+
+
+def rounded(name, x):
+    """x rounded to a narrower type, ties to even; only types that shipped problems need."""
+    if name == "f32":
+        return x.astype(np.float32).astype(np.float64)
+    if name == "bf16":
+        mantissa, exponent = np.frexp(x)
+        return np.ldexp(np.rint(np.ldexp(mantissa, 8)), exponent - 8)
+    if name == "e8m0":
+        return x  # the one user makes powers of two
+    raise ValueError(name)
+
+
+_erf = np.vectorize(math.erf, otypes=[float])
+
+
+def adamw(t, d, s):
+    m = s["beta1"] * t["m"] + (1 - s["beta1"]) * t["g"]
+    v = s["beta2"] * t["v"] + (1 - s["beta2"]) * t["g"] ** 2
+    m_hat = rounded("f32", m) / (1 - s["beta1"] ** s["step"])
+    v_hat = rounded("f32", v) / (1 - s["beta2"] ** s["step"])
+    p = t["p"] * (1 - s["rate"] * s["decay"]) - s["rate"] * m_hat / (np.sqrt(v_hat) + s["eps"])
+    return {"m": m, "v": v, "p": p}
+
+
+def argmax(t, d, s):
+    return {"best": np.argmax(t["x"], axis=1)}
+
+
+def attention_causal(t, d, s):
+    scores = np.einsum("hqe,hke->hqk", t["Q"], t["K"]) / np.sqrt(d["E"])
+    future = np.triu(np.ones((d["S"], d["S"]), dtype=bool), 1)
+    scores[:, future] = -np.inf
+    p = np.exp(scores - scores.max(axis=2, keepdims=True))
+    p /= p.sum(axis=2, keepdims=True)
+    return {"o": np.einsum("hqk,hke->hqe", p, t["V"])}
+
+
+def conv2d(t, d, s):
+    top, left = d["R"] // 2, d["S"] // 2
+    x = np.pad(t["x"], ((0, 0), (0, 0), (top, d["R"] - 1 - top), (left, d["S"] - 1 - left)))
+    y = np.zeros((d["B"], d["F"], d["H"], d["W"]))
+    for r in range(d["R"]):
+        for c in range(d["S"]):
+            y += np.einsum("bchw,oc->bohw", x[:, :, r : r + d["H"], c : c + d["W"]], t["f"][:, :, r, c])
+    return {"y": y}
+
+
+def cumsum(t, d, s):
+    return {"y": np.cumsum(t["x"], axis=1)}
+
+
+def embedding(t, d, s):
+    return {"y": t["table"][t["token"].astype(int)]}
+
+
+def gelu(t, d, s):
+    x = t["x"]
+    return {"y": 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x * x * x)))}
+
+
+def layernorm(t, d, s):
+    x = t["x"]
+    mean, var = x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
+    return {"y": (x - mean) / np.sqrt(var + s["eps"]) * t["w"] + t["b"]}
+
+
+def log_softmax_xent(t, d, s):
+    x = t["x"]
+    m = x.max(axis=1)
+    log_z = np.log(np.exp(x - m[:, None]).sum(axis=1)) + m
+    return {"loss": log_z - x[np.arange(d["T"]), t["target"].astype(int)]}
+
+
+def matmul(t, d, s):
+    return {"C": t["A"] @ t["B"]}
+
+
+def matmul_bf16(t, d, s):
+    return {"C": t["A"] @ t["B"]}
+
+
+def matmul_bias_gelu(t, d, s):
+    a = t["x"] @ t["w"] + t["b"]
+    return {"y": 0.5 * a * (1 + _erf(a / np.sqrt(2)))}
+
+
+def matmul_fp8_block(t, d, s):
+    spread = lambda scale, axis, n: np.repeat(scale, 128, axis=axis).take(range(n), axis=axis)
+    a = t["A"] * spread(t["a_scale"], 1, d["K"])
+    b = t["B"] * spread(spread(t["b_scale"], 0, d["N"]), 1, d["K"])
+    return {"C": a @ b.T}
+
+
+def max_pool(t, d, s):
+    x = np.pad(t["x"], ((0, 0), (0, 0), (1, 2), (1, 2)), constant_values=-np.inf)
+    h, w = (d["H"] + 1) // 2, (d["W"] + 1) // 2
+    windows = [x[:, :, r : r + 2 * h : 2, c : c + 2 * w : 2] for r in range(3) for c in range(3)]
+    return {"y": np.max(windows, axis=0)}
+
+
+def quantize_mxfp4(t, d, s):
+    x = t["x"].reshape(d["M"], d["K"] // 32, 32)
+    largest = np.abs(x).max(axis=2)
+    exponent = np.frexp(largest)[1] - 1 - 2  # floor(log2) less the exponent of the largest four-bit number
+    scale = np.where(largest > 0, np.ldexp(1.0, np.maximum(exponent, -127)), 2.0**-127)
+    return {"scale": scale, "q": (x / rounded("e8m0", scale)[:, :, None]).reshape(d["M"], d["K"])}
+
+
+def rmsnorm(t, d, s):
+    x = t["x"]
+    return {"y": x / np.sqrt((x * x).mean(axis=1, keepdims=True) + s["eps"]) * t["w"]}
+
+
+def rope(t, d, s):
+    half = d["D"] // 2
+    first, second = t["x"][:, :, :half], t["x"][:, :, half:]
+    cosine, sine = t["cosine"][:, None, :], t["sine"][:, None, :]
+    return {"y": np.concatenate([first * cosine - second * sine, second * cosine + first * sine], axis=2)}
+
+
+def scatter_add(t, d, s):
+    table = np.zeros((d["V"], d["D"]))
+    np.add.at(table, t["token"].astype(int), t["g"])
+    return {"table": table}
+
+
+def selective_scan(t, d, s):
+    h = np.zeros((d["D"], d["N"]))
+    y = np.empty((d["L"], d["D"]))
+    for i in range(d["L"]):
+        step = t["step"][i][:, None]
+        h = np.exp(step * t["A"]) * h + step * t["B"][i] * t["u"][i][:, None]
+        y[i] = h @ t["C"][i]
+    return {"y": y + t["skip"] * t["u"]}
+
+
+def silu_mul(t, d, s):
+    gate = t["gate"]
+    return {"y": gate / (1 + np.exp(-gate)) * t["up"]}
+
+
+def softmax(t, d, s):
+    e = np.exp(t["x"] - t["x"].max(axis=1, keepdims=True))
+    return {"y": e / e.sum(axis=1, keepdims=True)}
+
+
+def transpose(t, d, s):
+    return {"y": t["x"].T}
