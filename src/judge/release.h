@@ -23,10 +23,8 @@ class ReleaseMeter {
     int launches = 1;
     std::vector<double> us;
   };
-  Result<void> start(int launches);
 
   host::GuestOptions options_;
-  std::optional<host::SharedBuffers> buffers_;
   std::optional<host::RunGuest> guest_;
   std::vector<Series> series_;
 };

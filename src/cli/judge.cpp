@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include "cli/cli.h"
+#include "judge/server.h"
+
+namespace ako {
+
+void add_judge(CLI::App& app, Context& context) {
+  auto options = std::make_shared<JudgeOptions>();
+  CLI::App* command =
+      app.add_subcommand("judge", "Judge candidates asked for by JSON lines on stdin (docs/protocol.md).");
+  command->add_option("--target", options->target, "Device to judge on")->capture_default_str();
+  command->add_option("--threads", options->threads, "Threads of a host kernel (default: all cores)")
+      ->check(CLI::Range(0, 4096));
+  command->footer("Examples:\n  echo '{\"id\":1,\"method\":\"facts\"}' | ako judge");
+  command->callback([options, &context] { context.exit_code = serve_judge(*options); });
+}
+
+}  // namespace ako

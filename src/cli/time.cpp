@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/judging.h"
+
+namespace ako {
+namespace {
+
+struct Options : JudgingOptions {
+  std::string first, second;
+  bool screen = false;
+};
+
+/// "2.31× as fast", "8.1 % slower".
+std::string ratio_text(double log_ratio) {
+  double ratio = std::exp(-log_ratio);
+  if (ratio >= 1.5) return fmt::format("{:.2f}× as fast", ratio);
+  if (ratio <= 1 / 1.5) return fmt::format("{:.2f}× slower", 1 / ratio);
+  return fmt::format("{:.1f} % {}", 100 * std::abs(std::expm1(log_ratio)),
+                     log_ratio < 0 ? "faster" : "slower");
+}
+
+std::string bound_text(const Interval& interval) {
+  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "too few blocks for bounds";
+  return fmt::format("98 % interval of the time ratio {:.3f} … {:.3f}", std::exp(interval.low),
+                     std::exp(interval.high));
+}
+
+std::string sentence(const Comparison& comparison) {
+  std::string size = ratio_text(comparison.log_ratio);
+  switch (comparison.clarity) {
+    case Clarity::faster:
+      return "B is faster than A: " + size + ".";
+    case Clarity::slower:
+      return "B is slower than A: " + size + ".";
+    case Clarity::same:
+      return fmt::format("A and B are equally fast, within {:.1f} %.", 100 * comparison.noise);
+    case Clarity::ambiguous:
+      break;
+  }
+  return fmt::format("No clear answer: B looks {}, which may be noise.", size);
+}
+
+void print_timings(const Verdict& verdict) {
+  std::vector<std::vector<std::string>> rows{{"shape", "A", "B", "B / A", "launches"}};
+  for (const auto& timing : verdict.timings)
+    rows.push_back({timing.shape, to_text(Microseconds(timing.incumbent_median_us)),
+                    to_text(Microseconds(timing.candidate_median_us)),
+                    fmt::format("{:.3f}", std::exp(timing.log_ratio)),
+                    fmt::format("{}×{}", timing.candidate_us.size(), timing.launches_per_batch)});
+  fmt::print("{}", aligned_table(rows, {false, true, true, true, true}));
+}
+
+int time(const Options& options, const Context& context) {
+  Problem problem;
+  auto request = start_request(options, problem);
+  if (!request) return complain(context, request.error());
+  auto first = load_candidate(options.first, problem);
+  if (!first) return complain(context, first.error());
+  auto second = load_candidate(options.second, problem);
+  if (!second) return complain(context, second.error());
+  request->incumbent = std::move(*first);
+  request->candidate = std::move(*second);
+  request->effort = options.screen ? Effort::screen : Effort::decide;
+  request->trusted_incumbent_check = true;
+  auto judge = start_judge(options);
+  if (!judge) return complain(context, judge.error());
+  auto verdict = judge->judge(*request, live_progress(context));
+  wipe_progress(context);
+  if (!verdict) return complain(context, verdict.error());
+  if (context.json) {
+    print_json(to_json(*verdict));
+    return exit_code_of(*verdict);
+  }
+  fmt::print("{}", describe_outcome(*verdict, Style(context.color)));
+  if (!verdict->against_incumbent) return exit_code_of(*verdict);
+  print_timings(*verdict);
+  const auto& comparison = *verdict->against_incumbent;
+  fmt::print("{}\n{}, from {} blocks; {:.0f} % of rounds agree.\n",
+             Style(context.color).bold(sentence(comparison)), bound_text(comparison.bound), comparison.blocks,
+             100 * comparison.agreement);
+  return exit_code::fine;
+}
+
+}  // namespace
+
+void add_time(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("time", "Is kernel B faster than kernel A? Both checked, timed interleaved.");
+  command->add_option("A", options->first, "Source file or candidate folder: what B is compared with")
+      ->required();
+  command->add_option("B", options->second, "Source file or candidate folder")->required();
+  add_judging_options(*command, *options);
+  command->add_option("--budget", options->budget_s, "Seconds of timing at most")->capture_default_str();
+  command->add_flag("--screen", options->screen, "Three blocks per shape: an estimate, no decision");
+  command->footer(
+      "Examples:\n  ako time naive.cpp fast.cpp --problem softmax\n"
+      "  ako time a/ b/ -p matmul --shape M=512,N=512,K=512 --json\n"
+      "Exit status: 0 answered (whoever is faster), 1 one of them is wrong, 3 bad input, 4 infrastructure.");
+  command->callback([options, &context] { context.exit_code = time(*options, context); });
+}
+
+}  // namespace ako
