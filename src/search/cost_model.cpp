@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "search/gaussian_process.h"
 #include "search/optimizer.h"
@@ -86,14 +85,11 @@ class GaussianCostModel final : public CostModel {
 
   void fit() {
     if (samples_.size() < 3) return;
-    std::vector<std::size_t> order = by_cost();
     std::vector<Levels> samples;
     std::vector<double> values;
-    std::size_t stride = std::max<std::size_t>(1, order.size() / (kFitLimit / 2));
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      if (order.size() > kFitLimit && i >= kFitLimit / 2 && i % stride != 0) continue;
-      samples.push_back(samples_[order[i]]);
-      values.push_back(values_[order[i]]);
+    for (std::size_t i : informative_samples(values_, kFitLimit)) {
+      samples.push_back(samples_[i]);
+      values.push_back(values_[i]);
     }
     kernel_ = fit_kernel(axes_, samples, values, kernel_, 3);
   }
@@ -103,13 +99,6 @@ class GaussianCostModel final : public CostModel {
     residuals_.clear();
     for (double value : values_) residuals_.push_back(value - trend_.mean);
     factor_.solve_lower(residuals_);
-  }
-
-  std::vector<std::size_t> by_cost() const {
-    std::vector<std::size_t> order(values_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values_[i]; });
-    return order;
   }
 
   void drop_worst() {

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 namespace ako {
 namespace {
 
 constexpr double kSmallestPivot = 1e-9;
+constexpr double kSmallestVariance = 1e-12;
 // Log-normal priors: axes matter moderately, measurements are good to a few per cent of the signal.
 constexpr double kPriorLength = 1.0, kPriorLengthSpread = 1.0;
 constexpr double kPriorNoise = 1e-2, kPriorNoiseSpread = 2.0;
@@ -100,20 +101,34 @@ CholeskyFactor factorize(std::span<const Levels> samples, const Correlations& co
   return factor;
 }
 
-Trend trend_of(const CholeskyFactor& factor, std::span<const double> values) {
-  std::vector<double> y(values.begin(), values.end()), ones(values.size(), 1.0);
-  factor.solve_lower(y);
-  factor.solve_lower(ones);
-  double yy = 0, y1 = 0, oneone = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    yy += y[i] * y[i];
-    y1 += y[i] * ones[i];
-    oneone += ones[i] * ones[i];
+Trend trend_of_solved(std::span<const double> values, std::span<const double> ones) {
+  if (values.empty()) return {};
+  double squares = 0, cross = 0, weight = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    squares += values[i] * values[i];
+    cross += values[i] * ones[i];
+    weight += ones[i] * ones[i];
   }
-  if (y.empty()) return {};
-  double residual = yy - y1 * y1 / oneone;
-  double freedom = std::max<double>(1, static_cast<double>(y.size()) - 1);
-  return {y1 / oneone, std::max(residual / freedom, 1e-12)};
+  double freedom = std::max(1.0, static_cast<double>(values.size()) - 1);
+  return {cross / weight, std::max((squares - cross * cross / weight) / freedom, kSmallestVariance)};
+}
+
+Trend trend_of(const CholeskyFactor& factor, std::span<const double> values) {
+  std::vector<double> solved(values.begin(), values.end()), ones(values.size(), 1.0);
+  factor.solve_lower(solved);
+  factor.solve_lower(ones);
+  return trend_of_solved(solved, ones);
+}
+
+std::vector<std::size_t> informative_samples(std::span<const double> values, std::size_t limit) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
+  if (order.size() <= limit) return order;
+  std::vector<std::size_t> kept(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit / 2));
+  std::size_t rest = order.size() - kept.size(), wanted = limit - kept.size();
+  for (std::size_t i = 0; i < wanted; ++i) kept.push_back(order[limit / 2 + i * rest / wanted]);
+  return kept;
 }
 
 Kernel fit_kernel(std::span<const Axis> axes, std::span<const Levels> samples, std::span<const double> values,

@@ -71,5 +71,11 @@ struct Trend {
   double mean = 0, variance = 1;
 };
 Trend trend_of(const CholeskyFactor&, std::span<const double> values);
+/// The same from L⁻¹ values and L⁻¹ 1.
+Trend trend_of_solved(std::span<const double> values, std::span<const double> ones);
+
+/// Which samples to keep where all would cost too much time: the lower half by value, and an even spread of
+/// the rest. In ascending order of value.
+std::vector<std::size_t> informative_samples(std::span<const double> values, std::size_t limit);
 
 }  // namespace ako
