@@ -126,18 +126,19 @@ void install_handlers() {
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigaction(signal, &action, nullptr);
 }
 
-/// Called by operator new when there is no memory; then it throws.
+using NewHandler = void (*)();
+NewHandler (*set_new_handler)(NewHandler);  // the candidate's C++ library's, if it has one
+
+/// Called by operator new when there is no memory. Without a handler it throws next time.
 void on_new_failure() {
   notes->memory_short = 1;
-  using SetNewHandler = void (*(*)(void (*)()))();
-  auto set = reinterpret_cast<SetNewHandler>(dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE"));
-  if (set) set(nullptr);
+  set_new_handler(nullptr);
 }
 
 void watch_new_failures(void* library) {
-  using SetNewHandler = void (*(*)(void (*)()))();
-  auto set = reinterpret_cast<SetNewHandler>(dlsym(library, "_ZSt15set_new_handlerPFvvE"));
-  if (set) set(on_new_failure);
+  set_new_handler =
+      reinterpret_cast<NewHandler (*)(NewHandler)>(dlsym(library, "_ZSt15set_new_handlerPFvvE"));
+  if (set_new_handler) set_new_handler(on_new_failure);
 }
 
 // ---- orders ----

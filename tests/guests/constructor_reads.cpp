@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 
 // What is readable while loading is the C and C++ runtime and the candidate itself.
 __attribute__((constructor)) static void early() {
-  for (const char* path : {"/etc/passwd", "/proc/self/mem", "/proc/1/environ", "/root", "/home", "/tmp"})
+  for (const char* path : {"/etc/passwd", "/proc/self/mem", "/proc/1/environ",
+                           "/sys/devices/system/cpu/present", "/usr/bin/env", "/dev/zero"})
     if (std::fopen(path, "r")) return;
   std::abort();  // nothing found
 }

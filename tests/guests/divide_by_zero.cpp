@@ -4,6 +4,7 @@
 
 extern "C" void twice(const float* x, float* y, std::int64_t n) {
   volatile int zero = 0;
-  y[0] = static_cast<float>(1 / zero);
+  volatile int quotient = 7 / zero;
+  y[0] = static_cast<float>(quotient);
   for (std::int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];
 }

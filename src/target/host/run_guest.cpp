@@ -185,7 +185,9 @@ std::optional<GuestFault> RunGuest::State::command(guest::Order order) {
   std::uint32_t sequence = orders().sequence.load(std::memory_order_relaxed) + 1;
   auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(options.batch_limit);
   orders().sequence.store(sequence, std::memory_order_release);
-  process->thaw();
+  process->thaw();                  // an interrupted wait looks at the sequence again by itself
+  if (order == guest::Order::load)  // the only one for which the guest was not stopped
+    ::syscall(SYS_futex, &orders().sequence, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   bool in_time = await(sequence, deadline);
   if (in_time && process->freeze()) return std::nullopt;
   return last_fault(!in_time && !process->ended());
