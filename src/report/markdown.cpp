@@ -11,14 +11,18 @@
 namespace ako {
 namespace {
 
-/// Text inside a Markdown table cell or paragraph: no line breaks, no pipes, no markup, no control
-/// characters.
+/// Text inside a Markdown table cell or paragraph: no line breaks, no pipes, no markup, no HTML, no control characters.
 std::string cell(std::string_view text) {
   std::string safe;
   for (char c : text) {
-    if (c == '|' || c == '*' || c == '_' || c == '`' || c == '<' || c == '[' || c == ']' || c == '\\')
-      safe += '\\';
-    safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '&') {
+      safe += "&amp;";
+    } else {
+      if (std::string_view("|*_`[]\\").find(c) != std::string_view::npos) safe += '\\';
+      safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+    }
   }
   return safe;
 }
@@ -28,7 +32,9 @@ std::string fenced(std::string_view text, std::string_view language) {
   std::size_t longest = 2, run = 0;
   for (char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
   std::string fence(longest + 1, '`');
-  return fmt::format("{}{}\n{}{}{}\n", fence, language, text, text.ends_with('\n') ? "" : "\n", fence);
+  std::string shown(text);
+  std::erase_if(shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
+  return fmt::format("{}{}\n{}{}{}\n", fence, language, shown, shown.ends_with('\n') ? "" : "\n", fence);
 }
 
 std::string time_or_dash(double us) { return us > 0 ? to_text(Microseconds(us)) : "–"; }
