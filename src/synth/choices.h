@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A schedule's knobs, read.
+#pragma once
+
+#include <cstdint>
+
+namespace ako::synth {
+
+struct Choices {
+  int threads = 1;
+  int lanes = 1;               // of the arithmetic type; 1: plain loops
+  int unroll = 1;              // vectors per step of an inner loop, each with an accumulator of its own
+  bool polynomial = false;     // functions by polynomials on vectors, not by the C library element by element
+  bool streaming = false;      // results bypass the caches
+  bool reciprocal = false;     // x / s as x * (1 / s) where s is the same for the row
+  bool merge_passes = false;   // loops over the same row become one
+  bool keep = false;           // what a reduction and a later statement both evaluate is kept
+  bool flatten = false;        // elementwise statements as one loop over all elements
+  bool tiled = false;          // contractions by packed panels and register tiles
+  int tile_m = 6, tile_n = 2;  // register tile: rows, vectors
+  std::int64_t block_m = 120, block_n = 1024, block_k = 256;  // cache blocks
+  bool split_n = false;                                       // threads share the columns instead of the rows
+  bool pairs = false;  // bf16 operands stay bf16: dot products of pairs
+};
+
+}  // namespace ako::synth

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole translation unit from a program, its layout and its choices.
+#pragma once
+
+#include <string>
+
+#include "kernel/candidate.h"
+#include "synth/choices.h"
+#include "synth/groups.h"
+
+namespace ako::synth {
+
+/// `head`: the comment that opens the file, without slashes.
+Candidate write_kernel(const Problem&, Program, const Layout&, const Choices&, const std::string& head);
+
+}  // namespace ako::synth

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements whose order of evaluation matters: scans, recurrences, updates. Threads share an index along
+// which everything is independent; lanes run along the last axis where it is independent too.
+#include <algorithm>
+
+#include "synth/loops.h"
+
+namespace ako::synth {
+
+namespace {
+
+/// Indices that stand by themselves on the same axis wherever the statement touches its target: iterations
+/// along them never meet.
+std::vector<IndexId> independent(const Program& program, const Statement& statement) {
+  std::vector<IndexId> result;
+  for (std::size_t axis = 0; axis < statement.subscripts.size(); ++axis) {
+    const IndexId index = bare_index(program, statement.subscripts[axis]);
+    if (index < 0) continue;
+    bool alone = true;
+    visit(program, statement.value, [&](ExprId e) {
+      const Expr& expr = program.expr(e);
+      if (expr.kind == ExprKind::access && expr.ref == statement.target)
+        alone = alone && is_index(program, expr.args[axis], index);
+    });
+    if (alone) result.push_back(index);
+  }
+  return result;
+}
+
+bool contains(const std::vector<IndexId>& list, IndexId index) {
+  return std::ranges::find(list, index) != list.end();
+}
+
+}  // namespace
+
+void Loops::in_order(const Statement& statement) {
+  if (statement.kind == StatementKind::initial) return printer_.add_initial(statement);
+  printer_.code().comment(to_text(program_, statement));
+  if (statement.kind == StatementKind::recurrence) return recurrence(statement);
+  if (statement.kind == StatementKind::accumulate) return update(statement);
+  scan(statement);
+}
+
+/// Loops in the given order; `shared` is dealt out among threads from outside, `along` (the last one) runs by
+/// lanes.
+void Loops::ordered_loops(const Statement& statement, std::vector<Range> loops, const Range* shared,
+                          const Range* along) {
+  Code& code = printer_.code();
+  const bool by_share = shared != nullptr && printer_.choices().threads > 1;
+  const bool first = by_share && shared->index == loops.front().index && shared != along;
+  if (first)
+    parallel({loops.front()}, loops, false);
+  else if (by_share)
+    share_range(*shared, loops, {shared->index});
+  if (along != nullptr) loops.pop_back();
+  for (const Range& range : loops) printer_.open_loop(range);
+  note_scratch(statement.target);
+  const auto combined = [&](const std::string& value, bool lanes) {
+    if (statement.kind != StatementKind::accumulate) return value;
+    const ExprId old = printer_.old_value(statement);
+    const std::string before = lanes ? printer_.vector(old) : printer_.scalar(old, 70);
+    switch (statement.accumulate) {
+      case ReduceOp::sum:
+        return fmt::format("{} + ({})", before, value);
+      case ReduceOp::prod:
+        return fmt::format("({}) * ({})", before, value);
+      case ReduceOp::max:
+        printer_.need("larger");
+        return fmt::format("larger({}, {})", before, value);
+      default:
+        printer_.need("smaller");
+        return fmt::format("smaller({}, {})", before, value);
+    }
+  };
+  if (along == nullptr) {
+    const std::string value = printer_.element(statement);
+    printer_.store(statement.target, statement.subscripts, combined(value, false), false);
+  } else {
+    const std::string function = printer_.take("pass");
+    const std::string index = printer_.bind(*along);
+    code.open("const auto {} = [&](int64_t {}, auto span) __attribute__((always_inline))", function, index);
+    printer_.vectorize(along->index);
+    const std::string value = printer_.vector(statement.value);
+    printer_.store(statement.target, statement.subscripts, combined(value, true), true);
+    printer_.vectorize(-1);
+    code.close("};");
+    Pass pass;
+    pass.inner = *along;
+    lane_loops(pass, index, function, {});
+    printer_.release(*along);
+    printer_.give_back(function);
+  }
+  for (auto range = loops.rbegin(); range != loops.rend(); ++range) printer_.close_loop(*range);
+  if (by_share && !first) {
+    code.close();
+    printer_.clear_share();
+  }
+}
+
+void Loops::recurrence(const Statement& statement) {
+  const IndexId step = bare_index(program_, statement.subscripts[static_cast<std::size_t>(statement.axis)]);
+  const std::vector<IndexId> free = independent(program_, statement);
+  // Independent indices go outside the steps, except the last one when lanes run along it; coupled ones
+  // inside.
+  std::vector<Range> outside, inside;
+  const Range* along = nullptr;
+  const Range* steps = nullptr;
+  const Range& last = statement.indices.back();
+  for (const Range& range : statement.indices) {
+    if (range.index == step)
+      steps = &range;
+    else if (&range == &last && contains(free, range.index) && lanes_pay(statement, range))
+      along = &range;
+    else
+      (contains(free, range.index) && rectangular(program_, range) ? outside : inside).push_back(range);
+  }
+  std::vector<Range> loops = outside;
+  loops.push_back(*steps);
+  loops.insert(loops.end(), inside.begin(), inside.end());
+  const Range* shared = !outside.empty() ? &loops.front() : along;
+  if (along != nullptr) loops.push_back(*along);
+  const Range shared_range = shared != nullptr ? *shared : Range{};
+  ordered_loops(statement, loops, shared != nullptr ? (shared == along ? along : &shared_range) : nullptr,
+                along);
+}
+
+/// The elements that are updated start from zero (or what the update leaves alone) unless a value was given
+/// before.
+void Loops::clear(const Statement& statement) {
+  const Tensor& tensor = program_.tensor(statement.target);
+  if (tensor.role == TensorRole::inout || !cleared_.insert(statement.target).second) return;
+  for (const Statement& other : program_.statements) {
+    if (other.target == statement.target && other.kind != StatementKind::accumulate) return;
+  }
+  const std::string i = printer_.take("i");
+  printer_.code().open("for (int64_t {0} = 0; {0} < {1}; ++{0})", i,
+                       printer_.extent_text(statement.target, 0));
+  printer_.store_at(statement.target, i, printer_.identity(statement.accumulate, tensor.number));
+  printer_.code().close();
+  printer_.give_back(i);
+}
+
+void Loops::update(const Statement& statement) {
+  clear(statement);
+  const std::vector<IndexId> free = independent(program_, statement);
+  const Range& last = statement.indices.back();
+  const bool by_lanes = contains(free, last.index) &&
+                        is_index(program_, statement.subscripts.back(), last.index) &&
+                        lanes_pay(statement, last);
+  const Range* shared = nullptr;
+  for (const Range& range : statement.indices) {
+    if (contains(free, range.index) && rectangular(program_, range)) shared = &range;
+  }
+  ordered_loops(statement, statement.indices, shared, by_lanes ? &last : nullptr);
+}
+
+/// y[…, t, …] = scan op(k <= t: body): one running value per line.
+void Loops::scan(const Statement& statement) {
+  const Expr& value = program_.expr(statement.value);
+  const Range& range = value.bounds[0];
+  const Expr& upper = program_.expr(range.upper);
+  const bool exclusive = upper.kind == ExprKind::index;
+  const bool inclusive = upper.kind == ExprKind::binary && upper.op == Op::add &&
+                         is_literal(program_, upper.args[1], 1) && bare_index(program_, upper.args[0]) >= 0;
+  const IndexId step = exclusive ? upper.ref : inclusive ? bare_index(program_, upper.args[0]) : -1;
+  const auto steps = std::ranges::find_if(statement.indices, [&](const Range& r) { return r.index == step; });
+  const bool simple = steps != statement.indices.end() && is_literal(program_, range.lower, 0) &&
+                      value.bounds.size() == 1 && value.reduce <= ReduceOp::all &&
+                      rectangular(program_, *steps);
+  std::vector<Range> loops;
+  for (const Range& r : statement.indices) {
+    if (!simple || r.index != step) loops.push_back(r);
+  }
+  const bool all_rectangular =
+      std::ranges::all_of(loops, [&](const Range& r) { return rectangular(program_, r); });
+  if (!simple) {
+    const Range shared = loops.front();
+    return ordered_loops(statement, loops, all_rectangular ? &shared : nullptr, nullptr);
+  }
+  Code& code = printer_.code();
+  if (all_rectangular) parallel(loops, statement.indices, false);
+  for (const Range& r : loops) printer_.open_loop(r);
+  const std::string total = printer_.take("running");
+  const NumberClass number = program_.expr(value.args[0]).type;
+  code.line("{} {} = {};", printer_.value_type(statement.target), total,
+            printer_.identity(value.reduce, number));
+  printer_.open_loop(*steps);
+  printer_.bind_as(range, printer_.index_text(steps->index));
+  note_scratch(statement.target);
+  if (exclusive) printer_.store(statement.target, statement.subscripts, total, false);
+  if (value.condition) code.open("if ({})", printer_.scalar(*value.condition));
+  code.line(printer_.combine(value.reduce, total, printer_.scalar(value.args[0])));
+  if (value.condition) code.close();
+  if (inclusive) printer_.store(statement.target, statement.subscripts, total, false);
+  printer_.close_loop(*steps);
+  printer_.give_back(total);
+  for (auto r = loops.rbegin(); r != loops.rend(); ++r) printer_.close_loop(*r);
+}
+
+}  // namespace ako::synth

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes by lanes: the body is a function of the index and of how many lanes count, called for several
+// vectors at a time, then for single ones, then for the rest of the row.
+#include <algorithm>
+
+#include "synth/loops.h"
+
+namespace ako::synth {
+
+namespace {
+
+bool reduces(const Statement& statement, int depth) {
+  return static_cast<int>(statement.indices.size()) == depth;
+}
+
+const char* fold_of(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::sum:
+      return "v_sum";
+    case ReduceOp::prod:
+      return "v_prod";
+    case ReduceOp::max:
+      return "v_max";
+    default:
+      return "v_min";
+  }
+}
+
+}  // namespace
+
+bool Loops::read_outside(const Group& group, const Pass& pass, TensorId tensor) const {
+  return std::ranges::any_of(group.statements, [&](std::size_t at) {
+    return std::ranges::find(pass.statements, at) == pass.statements.end() &&
+           reads(program_, program_.statements[at].value, tensor);
+  });
+}
+
+void Loops::bind_statement(const Bound& bound, const Pass&, const std::vector<std::string>& outer,
+                           const std::string& inner) {
+  for (std::size_t i = 0; i < bound.outer.size(); ++i) printer_.bind_as(bound.outer[i], outer[i]);
+  printer_.bind_as(bound.inner, inner);
+}
+
+void Loops::lane_reduction(std::size_t at) {
+  const Statement& statement = program_.statements[at];
+  const Expr& value = program_.expr(statement.value);
+  Code& code = printer_.code();
+  std::string term = printer_.vector(value.args[0]);
+  const std::string identity = printer_.identity(value.reduce, NumberClass::real);
+  if (value.condition) {
+    printer_.need("v_where");
+    term = fmt::format("v_where({}, {}, {})", printer_.mask(*value.condition), term, identity);
+  }
+  printer_.need("v_keep");
+  code.line(printer_.combine(value.reduce, accumulators_.at(at),
+                             fmt::format("v_keep({}, span, {})", term, identity)));
+}
+
+void Loops::lane_body(const Group& group, const Pass& pass) {
+  Code& code = printer_.code();
+  for (const std::size_t at : pass.statements) {
+    const Statement& statement = program_.statements[at];
+    printer_.vectorize(bound_of(group, at).inner.index);
+    code.comment(to_text(program_, statement));
+    if (reduces(statement, group.depth)) {
+      lane_reduction(at);
+      continue;
+    }
+    const bool in_pass = std::ranges::any_of(pass.statements, [&](std::size_t other) {
+      return other != at && reads(program_, program_.statements[other].value, statement.target);
+    });
+    std::string value = printer_.vector(statement.value);
+    if (in_pass) {
+      const std::string name = printer_.take(printer_.tensor_name(statement.target) + "_now");
+      code.line("const vec {} = {};", name, value);
+      printer_.set_register(statement.target, name);
+      value = name;
+    }
+    const Home home = printer_.storage(statement.target).home;
+    if (home == Home::argument || home == Home::workspace || !in_pass ||
+        read_outside(group, pass, statement.target)) {
+      note_scratch(statement.target);
+      printer_.store(statement.target, statement.subscripts, value, true);
+    }
+  }
+  printer_.vectorize(-1);
+}
+
+/// for (; d + 64 <= D; d += 64) { pass(d, …); pass(d + 16, …); … }
+void Loops::lane_loops(const Pass& pass, const std::string& index, const std::string& function,
+                       const std::vector<std::string>& accumulators) {
+  Code& code = printer_.code();
+  const int lanes = printer_.choices().lanes, unroll = printer_.choices().unroll;
+  const auto [lower, upper] = printer_.bounds(pass.inner);
+  const auto call = [&](const std::string& at, const std::string& span, int copy) {
+    std::string text = fmt::format("{}({}, {}", function, at, span);
+    for (const std::string& accumulator : accumulators) text += fmt::format(", {}{}", accumulator, copy);
+    code.line("{});", text);
+  };
+  code.line("int64_t {} = {};", index, lower);
+  if (unroll > 1) {
+    code.open("for (; {0} + {1} <= {2}; {0} += {1})", index, lanes * unroll, upper);
+    for (int copy = 0; copy < unroll; ++copy) {
+      call(copy == 0 ? index : fmt::format("{} + {}", index, copy * lanes), "whole{}", copy);
+    }
+    code.close();
+  }
+  code.open("for (; {0} + {1} <= {2}; {0} += {1})", index, lanes, upper);
+  call(index, "whole{}", 0);
+  code.close();
+  code.line("if ({0} < {1}) {2};", index, upper, [&] {
+    std::string text = fmt::format("{}({}, part{{int({} - {})}}", function, index, upper, index);
+    for (const std::string& accumulator : accumulators) text += fmt::format(", {}0", accumulator);
+    return text + ")";
+  }());
+}
+
+void Loops::lane_pass(const Group& group, const Pass& pass) {
+  Code& code = printer_.code();
+  const int unroll = printer_.choices().unroll;
+  std::vector<std::string> accumulators;
+  for (const std::size_t at : pass.statements) {
+    const Statement& statement = program_.statements[at];
+    if (!reduces(statement, group.depth)) continue;
+    accumulators_[at] = printer_.take(printer_.tensor_name(statement.target) + "_lanes");
+    accumulators.push_back(accumulators_[at]);
+    const std::string identity = printer_.identity(program_.expr(statement.value).reduce, NumberClass::real);
+    for (int copy = 0; copy < unroll; ++copy) {
+      code.line("vec {}{} = {} - vec{{}};", accumulators.back(), copy,
+                printer_.real() + "(" + identity + ")");
+    }
+  }
+  code.open_block();
+  std::vector<std::string> outer;
+  for (const Range& range : pass.outer) {
+    printer_.open_loop(range);
+    outer.push_back(printer_.index_text(range.index));
+  }
+  const std::string function = printer_.take("pass");
+  const std::string index = printer_.bind(pass.inner);
+  for (const std::size_t at : pass.statements) bind_statement(bound_of(group, at), pass, outer, index);
+  std::string parameters = fmt::format("int64_t {}, auto span", index);
+  for (const std::string& accumulator : accumulators) parameters += fmt::format(", vec& {}", accumulator);
+  code.open("const auto {} = [&]({}) __attribute__((always_inline))", function, parameters);
+  lane_body(group, pass);
+  code.close("};");
+  lane_loops(pass, index, function, accumulators);
+  printer_.release(pass.inner);
+  printer_.give_back(function);
+  for (auto range = pass.outer.rbegin(); range != pass.outer.rend(); ++range) printer_.close_loop(*range);
+  code.close();
+  for (const std::size_t at : pass.statements) {
+    const Statement& statement = program_.statements[at];
+    if (!reduces(statement, group.depth)) continue;
+    const ReduceOp op = program_.expr(statement.value).reduce;
+    for (int copy = 1; copy < unroll; ++copy) {
+      code.line(
+          printer_.combine(op, accumulators_.at(at) + "0", fmt::format("{}{}", accumulators_.at(at), copy)));
+    }
+    printer_.need(fold_of(op));
+    assign(statement, fmt::format("{}({}0)", fold_of(op), accumulators_.at(at)));
+  }
+}
+
+}  // namespace ako::synth

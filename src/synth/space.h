@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is to choose for a problem on the host.
+#pragma once
+
+#include "synth/program.h"
+#include "synth/schedule.h"
+
+namespace ako::synth {
+
+/// What of a problem decides which knobs it has.
+struct Traits {
+  bool wide = false;            // fp64 arithmetic
+  bool contraction = false;     // a statement that packed panels apply to
+  bool pairs = false;           // … whose operands are plain bf16
+  bool temporaries = false;     // something could be kept or computed again
+  bool transcendental = false;  // functions with polynomial forms
+  bool divides = false;
+  bool passes = false;  // more than one loop over a row
+};
+Traits traits_of(const Problem&);
+
+ScheduleSpace make_space(const Problem&, const TargetFacts&);
+
+}  // namespace ako::synth
