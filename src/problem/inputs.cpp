@@ -150,7 +150,7 @@ class ElementSource {
       const std::vector<std::uint32_t> low = low_words(purpose, first, words.size());
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double part = choices * fine_unit_from(words[i], low[i]);
-        values[i] = a_ + std::floor(part);
+        values[i] = a_ + std::min(std::floor(part), choices - 1);
       }
     }
   }

@@ -40,10 +40,9 @@ std::uint32_t word_at(const WordSequence&, std::uint64_t element);
 
 /// Uniform in the open interval (0, 1), symmetric about one half; 2^32 different values.
 inline double unit_from(std::uint32_t word) { return (static_cast<double>(word) + 0.5) * 0x1p-32; }
-/// As above with 53 bits; `low` comes from Purpose::low_bits.
+/// Uniform in the closed interval [0, 1] with 64 bits, rounded to fp64; `low` comes from Purpose::low_bits.
 inline double fine_unit_from(std::uint32_t word, std::uint32_t low) {
-  const std::uint64_t bits = (std::uint64_t{word} << 32 | low) >> 12;
-  return (static_cast<double>(bits) + 0.5) * 0x1p-52;
+  return static_cast<double>(std::uint64_t{word} << 32 | low) * 0x1p-64;
 }
 
 /// Standard normal numbers from words: the inverse of the distribution function, linear between the points of
