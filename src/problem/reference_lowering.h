@@ -139,7 +139,6 @@ class ReferenceLowering {
   std::vector<Hoisted> hoistable(const Statement&, const Ranges& loops);
   void emit_hoisted(const std::vector<Hoisted>&, std::size_t level, std::vector<ExprId>& replaced);
   void nest(const Statement&, const Ranges& loops, std::size_t parallel, bool vectorizable);
-  void step_by_step(const Statement&, const Ranges& order);
   std::string store(const Statement&);
   void release_after(std::size_t number);
   void allocate(const std::string& type, const std::string& name, const std::string& count);

@@ -92,13 +92,12 @@ std::vector<ReferenceLowering::Hoisted> ReferenceLowering::hoistable(const State
     const bool changes =
         statement.kind != StatementKind::define && reads_tensor(problem_, which, statement.target);
     const bool nested = inside[which];
-    if (!changes && (level < loops.size() || (nested && level == loops.size()))) {
+    if (!changes && (level < loops.size() || (nested && level == loops.size())))
       found.push_back({which, level});
-      return false;
-    }
     visit(problem_, expr.args[0], [&](ExprId below) { return inside[below] = true; });
     return true;
   });
+  std::ranges::reverse(found);  // those inside first, for the others to use
   return found;
 }
 
@@ -157,48 +156,20 @@ void ReferenceLowering::elementwise(const Statement& statement) {
   nest(statement, loops, parallel, true);
 }
 
-/// The axis runs in order. Where each of the other indices keeps to itself they run in parallel outside of it
-/// (the last one inside, for the sake of the caches), else the threads meet after every step.
+/// The axis runs in order. The other indices keep to themselves (the language has no other recurrences) and
+/// run in parallel outside of it, the last one inside for the sake of the caches.
 void ReferenceLowering::recurrence(const Statement& statement) {
-  const auto axis = static_cast<std::size_t>(statement.axis);
-  const Expr& along = problem_.expr(statement.subscripts[axis]);
-  bool separate = true;
-  visit(problem_, statement.value, [&](ExprId which) {
-    const Expr& expr = problem_.expr(which);
-    if (expr.kind != ExprKind::access || expr.ref != statement.target) return true;
-    for (std::size_t i = 0; i < expr.args.size(); ++i) {
-      const Expr& here = problem_.expr(expr.args[i]);
-      const Expr& there = problem_.expr(statement.subscripts[i]);
-      if (i != axis &&
-          !(here.kind == ExprKind::index && there.kind == ExprKind::index && here.ref == there.ref))
-        separate = false;
-    }
-    return true;
-  });
-  Ranges order, others;
+  const Expr& along = problem_.expr(statement.subscripts[static_cast<std::size_t>(statement.axis)]);
+  Ranges order;
   Range moving;
-  for (const Range& range : statement.indices) {
-    separate = separate && constant_bounds(range);
+  for (const Range& range : statement.indices)
     if (range.index == along.ref)
       moving = range;
     else
-      others.push_back(range);
-  }
-  if (!separate || others.empty()) {
-    order = others;
-    order.insert(order.begin(), moving);
-    return step_by_step(statement, order);
-  }
-  order = others;
-  order.insert(others.size() > 1 ? order.end() - 1 : order.end(), moving);
-  nest(statement, order, std::max<std::size_t>(1, others.size() - 1), false);
-}
-
-void ReferenceLowering::step_by_step(const Statement& statement, const Ranges& order) {
-  out_.open(loop_header(order.front()) + " {");
-  const Ranges inner(order.begin() + 1, order.end());
-  nest(statement, inner, inner.empty() ? 0 : 1, false);
-  out_.close();
+      order.push_back(range);
+  const std::size_t others = order.size(), parallel = others > 1 ? others - 1 : others;
+  order.insert(order.begin() + static_cast<std::ptrdiff_t>(parallel), moving);
+  nest(statement, order, parallel, false);
 }
 
 /// Updates of the same element must not meet: threads share out an index that is a subscript by itself, and
