@@ -31,7 +31,11 @@ std::vector<CheckCase> plan_checks(const Problem&, const Shape&, std::uint64_t s
 class OutputJudge {
  public:
   OutputJudge(const Problem& problem, const Shape& shape, const Layout& layout, const Reference& reference)
-      : problem_(problem), shape_(shape), layout_(layout), reference_(reference) {}
+      : problem_(problem),
+        shape_(shape),
+        layout_(layout),
+        reference_(reference),
+        work_(reference_work(problem, shape)) {}
 
   struct Finding {
     bool dropped = false;  // the fp64 reference is not finite: the style says nothing
@@ -53,6 +57,7 @@ class OutputJudge {
   const Shape& shape_;
   const Layout& layout_;
   const Reference& reference_;
+  double work_;
   std::map<TensorId, double> declared_rms_;
 };
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "judge/pattern.h"
+
+namespace ako {
+namespace {
+
+std::vector<std::byte> stored(ScalarType type, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(storage_bytes(type, static_cast<std::int64_t>(values.size())).count));
+  encode_array(type, values, bytes);
+  return bytes;
+}
+Bounds snr(double decibels) {
+  Bounds bounds;
+  bounds.tolerance.snr_db = decibels;
+  return bounds;
+}
+std::vector<double> ramp(std::size_t n) {
+  std::vector<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = 1 + static_cast<double>(i % 97);
+  return values;
+}
+
+TEST(CompareOutput, SignalToNoiseIsMeasuredOverAllElements) {
+  auto expected = ramp(100000);
+  auto got = expected;
+  for (double& value : got) value *= 1.001;
+  auto check = compare_output(ScalarType::f64, snr(45), expected, stored(ScalarType::f64, got));
+  EXPECT_TRUE(check.ok);
+  EXPECT_NEAR(check.snr_db, 60, 0.01);
+  EXPECT_FALSE(compare_output(ScalarType::f64, snr(61), expected, stored(ScalarType::f64, got)).ok);
+}
+
+TEST(CompareOutput, NanWhereANumberBelongsIsWrong) {
+  auto expected = ramp(50);
+  auto got = expected;
+  got[17] = std::nan("");
+  auto check = compare_output(ScalarType::f32, snr(10), expected, stored(ScalarType::f32, got));
+  EXPECT_FALSE(check.ok);
+  EXPECT_EQ(check.worst, 17);
+}
+
+TEST(CompareOutput, InfinityOfTheSameSignIsRight) {
+  std::vector<double> expected{1, std::numeric_limits<double>::infinity(),
+                               -std::numeric_limits<double>::infinity()};
+  EXPECT_TRUE(compare_output(ScalarType::f32, snr(60), expected, stored(ScalarType::f32, expected)).ok);
+  auto flipped = expected;
+  std::swap(flipped[1], flipped[2]);
+  EXPECT_FALSE(compare_output(ScalarType::f32, snr(60), expected, stored(ScalarType::f32, flipped)).ok);
+}
+
+TEST(CompareOutput, ValuesBeyondTheTypeMayOverflow) {
+  std::vector<double> expected{1, 1e39};
+  std::vector<double> got{1, std::numeric_limits<double>::infinity()};
+  EXPECT_TRUE(compare_output(ScalarType::f32, snr(60), expected, stored(ScalarType::f32, got)).ok);
+}
+
+TEST(CompareOutput, IntegersMustBeEqualUnlessMismatchesAreAllowed) {
+  std::vector<double> expected(100, 3), got = expected;
+  got[5] = 4;
+  Bounds bounds;
+  EXPECT_FALSE(compare_output(ScalarType::i32, bounds, expected, stored(ScalarType::i32, got)).ok);
+  bounds.tolerance.mismatches = 0.01;
+  EXPECT_TRUE(compare_output(ScalarType::i32, bounds, expected, stored(ScalarType::i32, got)).ok);
+}
+
+TEST(CompareOutput, EveryElementMustBeCloseUnderRtolAndAtol) {
+  auto expected = ramp(20000);
+  auto got = expected;
+  Bounds bounds;
+  bounds.tolerance.rtol = 1e-3;
+  bounds.tolerance.atol = 1e-6;
+  EXPECT_TRUE(compare_output(ScalarType::f64, bounds, expected, stored(ScalarType::f64, got)).ok);
+  got[12345] *= 1.01;
+  auto check = compare_output(ScalarType::f64, bounds, expected, stored(ScalarType::f64, got));
+  EXPECT_FALSE(check.ok);
+  EXPECT_EQ(check.worst, 12345);
+}
+
+TEST(CompareOutput, ErrorRatioSeesADropToLowerPrecision) {
+  auto expected = ramp(5000);
+  for (double& value : expected) value = std::sqrt(value);
+  Bounds bounds;
+  bounds.tolerance.error_ratio = 4;
+  EXPECT_TRUE(compare_output(ScalarType::f32, bounds, expected, stored(ScalarType::f32, expected)).ok);
+  auto coarse = expected;
+  for (double& value : coarse) value = round_to(ScalarType::bf16, value);
+  EXPECT_FALSE(compare_output(ScalarType::f32, bounds, expected, stored(ScalarType::f32, coarse)).ok);
+}
+
+TEST(CompareOutput, StressStylesAllowFortyDecibelsMore) {
+  Problem problem;
+  problem.tolerance.snr_db = 100;
+  Tensor tensor;
+  tensor.type = ScalarType::f32;
+  EXPECT_EQ(bounds_for(problem, tensor, InputStyle::declared, 1).tolerance.snr_db, 100);
+  EXPECT_NEAR(*bounds_for(problem, tensor, InputStyle::constant_rows, 1).tolerance.snr_db, 60, 1e-9);
+}
+
+TEST(CompareOutputs, EqualBytesAreEqualWhateverTheyMean) {
+  std::vector<std::byte> poison(4096, std::byte{0xFF});
+  EXPECT_TRUE(compare_outputs(ScalarType::f32, snr(100), poison, poison, 0, 1024).ok);
+}
+
+TEST(CompareOutputs, LooksOnlyAtItsRange) {
+  auto left = ramp(4096), right = left;
+  right[100] = -5;
+  auto a = stored(ScalarType::f32, left), b = stored(ScalarType::f32, right);
+  EXPECT_FALSE(compare_outputs(ScalarType::f32, snr(60), a, b, 0, 1024).ok);
+  EXPECT_TRUE(compare_outputs(ScalarType::f32, snr(60), a, b, 1024, 3072).ok);
+}
+
+// ---- patterns ----
+
+struct Case {
+  std::string says;
+  std::function<void(std::vector<double>&, std::vector<double>&)> damage;  // expected, got: 8 × 32
+};
+class Pattern8x32 : public testing::TestWithParam<Case> {};
+TEST_P(Pattern8x32, IsNamed) {
+  std::vector<double> expected(8 * 32);
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = 1 + static_cast<double>(i * i % 101);
+  auto got = expected;
+  GetParam().damage(expected, got);
+  std::vector<bool> wrong, unwritten(expected.size(), false);
+  for (std::size_t i = 0; i < expected.size(); ++i) wrong.push_back(!(got[i] == expected[i]));
+  const std::vector<std::int64_t> shape{8, 32};
+  EXPECT_EQ(explain_pattern(shape, expected, got, wrong, unwritten), GetParam().says);
+}
+auto spoil(std::function<bool(std::size_t row, std::size_t column)> where) {
+  return [where](std::vector<double>&, std::vector<double>& got) {
+    for (std::size_t i = 0; i < got.size(); ++i)
+      if (where(i / 32, i % 32)) got[i] = 1000 + static_cast<double>(i * 7 % 13);
+  };
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, Pattern8x32,
+    testing::Values(Case{"the last row", spoil([](auto r, auto) { return r == 7; })},
+                    Case{"rows 4…6", spoil([](auto r, auto) { return r >= 4 && r < 7; })},
+                    Case{"every 8th column from 7", spoil([](auto, auto c) { return c % 8 == 7; })},
+                    Case{"columns 24…31 (the last)", spoil([](auto, auto c) { return c >= 24; })},
+                    Case{"row 3, column 5", spoil([](auto r, auto c) { return r == 3 && c == 5; })},
+                    Case{"all elements", spoil([](auto, auto) { return true; })},
+                    Case{"off by a factor of 2: all elements",
+                         [](auto&, auto& got) {
+                           for (double& v : got) v *= 2;
+                         }},
+                    Case{"off by a constant 1: all elements",
+                         [](auto&, auto& got) {
+                           for (double& v : got) v += 1;
+                         }},
+                    Case{"zero: rows 0…1",
+                         [](auto&, auto& got) { std::fill(got.begin(), got.begin() + 64, 0.0); }}));
+
+TEST(Pattern, SeesATransposition) {
+  std::vector<double> expected, got;
+  for (int r = 0; r < 4; ++r)
+    for (int c = 0; c < 6; ++c) expected.push_back(r * 10 + c * c + 1);
+  for (int c = 0; c < 6; ++c)
+    for (int r = 0; r < 4; ++r) got.push_back(r * 10 + c * c + 1);
+  std::vector<bool> wrong, unwritten(24, false);
+  for (std::size_t i = 0; i < 24; ++i) wrong.push_back(got[i] != expected[i]);
+  const std::vector<std::int64_t> shape{4, 6};
+  EXPECT_TRUE(explain_pattern(shape, expected, got, wrong, unwritten).starts_with("looks transposed"));
+}
+
+TEST(Pattern, PoisonIsNamedAsNeverWritten) {
+  std::vector<std::byte> storage(16 * 4, std::byte{0xFF});
+  auto unwritten = still_poison(ScalarType::f32, storage, 16);
+  std::vector<double> expected(16, 1.0), got(16, std::nan(""));
+  const std::vector<std::int64_t> shape{16};
+  EXPECT_EQ(explain_pattern(shape, expected, got, std::vector<bool>(16, true), unwritten),
+            "never written: all elements");
+}
+
+}  // namespace
+}  // namespace ako

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every file of tests/judge/guests through the whole cascade: "// expect: OUTCOME [RULE] or OUTCOME — why".
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "base/files.h"
+#include "judge/judge.h"
+
+namespace ako {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path guests = fs::path(AKO_SOURCE_DIR) / "tests" / "judge" / "guests";
+
+std::string text_of(const fs::path& path) {
+  auto text = read_file(path);
+  EXPECT_TRUE(text) << path;
+  return text.value_or("");
+}
+
+/// The alternatives between "expect:" and the dash, each "outcome" or "outcome rule".
+std::vector<std::string> expected_of(const std::string& source) {
+  std::size_t begin = source.find("// expect: ") + 11, end = source.find(" —", begin);
+  std::string all = source.substr(begin, end - begin);
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= all.size();) {
+    std::size_t next = std::min(all.find(" or ", at), all.size());
+    parts.push_back(all.substr(at, next - at));
+    at = next + 4;
+  }
+  return parts;
+}
+
+JudgeRequest request_for(const std::string& source) {
+  JudgeRequest request;
+  auto path = fs::path(AKO_SOURCE_DIR) / "problems" / "softmax.yaml";
+  request.problem_text = text_of(path);
+  request.problem_path = path.string();
+  request.shapes = "T=8,D=96;T=5,D=40";
+  auto problem = parse_problem(request.problem_text, path);
+  EXPECT_TRUE(problem);
+  auto make = [&](const std::string& text) {
+    Candidate candidate;
+    candidate.sources = {{"softmax.cpp", text}};
+    candidate.plan = default_plan(*problem);
+    return candidate;
+  };
+  request.candidate = make(source);
+  request.incumbent = make(text_of(guests / "honest" / "plain.cpp"));
+  request.effort = Effort::screen;
+  return request;
+}
+
+std::string summary(const Outcome& outcome) {
+  std::string name(name_of(outcome));
+  if (const auto* rejected = std::get_if<Rejected>(&outcome)) name += " " + rejected->rule;
+  return name;
+}
+
+class Guest : public testing::TestWithParam<std::string> {
+ protected:
+  static void SetUpTestSuite() {
+    ::setenv("AKO_CACHE_DIR", AKO_BINARY_DIR "/test-cache", 1);  // compiled once per build folder
+    ::setenv("AKO_DATA_DIR", AKO_BINARY_DIR "/test-data", 1);
+  }
+};
+
+TEST_P(Guest, MeetsTheOutcomeItsFirstLineExpects) {
+  std::string source = text_of(guests / GetParam());
+  auto judge = Judge::create("host", 2);
+  ASSERT_TRUE(judge) << judge.error().what;
+  auto verdict = (*judge)->judge(request_for(source), {});
+  ASSERT_TRUE(verdict) << verdict.error().what;
+  auto expected = expected_of(source);
+  EXPECT_NE(std::find(expected.begin(), expected.end(), summary(verdict->outcome)), expected.end())
+      << to_text(verdict->outcome);
+  if (verdict->correct()) {
+    EXPECT_EQ(verdict->timings.size(), 2u);
+    EXPECT_TRUE(verdict->against_incumbent);
+  }
+}
+
+std::vector<std::string> all_guests() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(guests))
+    if (entry.path().extension() == ".cpp") names.push_back(fs::relative(entry.path(), guests).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Guest, testing::ValuesIn(all_guests()), [](const auto& one) {
+  std::string name = one.param.substr(0, one.param.size() - 4);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace ako
