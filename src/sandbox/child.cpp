@@ -229,7 +229,8 @@ class Child {
     if (plan_.filter.empty()) return;
     sock_fprog program{static_cast<unsigned short>(plan_.filter.size()),
                        const_cast<sock_filter*>(plan_.filter.data())};
-    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) fail(ChildStage::filter);
+    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0)
+      fail(ChildStage::filter);
   }
 
   /// Signals were blocked by the parent round clone, so that none of its handlers ran here.

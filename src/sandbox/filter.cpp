@@ -169,7 +169,10 @@ constexpr const char* kCompiling[] = {
 class Builder {
  public:
   explicit Builder(std::uint32_t default_action)
-      : default_action_(default_action), context_(seccomp_init(default_action), &seccomp_release) {}
+      : default_action_(default_action), context_(seccomp_init(default_action), &seccomp_release) {
+    // Calls by the numbers of another architecture (32-bit, x32) would pass under the wrong names.
+    if (context_) seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  }
 
   void allow(Names names) {
     for (const char* name : names) add(SCMP_ACT_ALLOW, name, {});

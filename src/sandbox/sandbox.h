@@ -42,13 +42,13 @@ struct Confinement {
 };
 const Confinement& confinement();
 
-/// Runs a command confined, to its end (compilers). Its environment is the policy's; its folder, unless given, is the
-/// scratch folder. Inside, /tmp is empty and writable. Thread-safe.
+/// Runs a command confined, to its end (compilers). Its environment is the policy's; its folder, unless
+/// given, is the scratch folder. Inside, /tmp is empty and writable. Thread-safe.
 Result<Exit> run_confined(const Command&, const Policy&);
 
-/// A confined process that stays and with which the caller shares descriptors (run guests). It is our direct child, so
-/// that stops and exits are ours to wait for. Killed with everything it started on destruction, and by the kernel when
-/// the thread that started it ends: start it on a thread that stays. Not thread-safe.
+/// A confined process that stays and with which the caller shares descriptors (run guests). It is our direct
+/// child, so that stops and exits are ours to wait for. Killed with everything it started on destruction, and
+/// by the kernel when the thread that started it ends: start it on a thread that stays. Not thread-safe.
 class ConfinedProcess {
  public:
   /// `descriptors[i]` becomes descriptor 3+i in the process; every other one is closed.

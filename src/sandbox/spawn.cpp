@@ -101,6 +101,13 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+/// The kernel's words for these would mislead.
+std::string why_no_clone(int error) {
+  if (error == ENOSPC) return "user namespaces are switched off (sysctl user.max_user_namespaces)";
+  if (error == EPERM) return "the system or its container forbids user namespaces";
+  return std::strerror(error);
+}
+
 pid_t clone_child(int flags, int& pidfd) {
 #if defined(__x86_64__) || defined(__aarch64__)
   return static_cast<pid_t>(
@@ -141,7 +148,7 @@ Result<Spawned> spawn_confined(const SpawnPlan& plan) {
   }
   if (pid < 0)
     return fail(ErrorKind::unavailable,
-                fmt::format("confined process: cannot be made: {}", std::strerror(error)),
+                fmt::format("confined process: cannot be made: {}", why_no_clone(error)),
                 "'ako doctor' says what this machine allows");
   Spawned spawned{pid, Descriptor(pidfd)};
   theirs.close();

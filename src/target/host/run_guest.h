@@ -105,7 +105,8 @@ class RunGuest {
   ~RunGuest();
 
   /// Gives it buffers (all groups have the same number of slots) and the launches to make for each slot, replacing the
-  /// earlier ones. Maps at fresh addresses. The groups must outlive their use here.
+  /// earlier ones. Maps at fresh addresses. The groups must outlive their use here. The guest runs while it maps, off the
+  /// clock: write the inputs of a measurement after this.
   Result<std::variant<std::monostate, GuestFault>> attach(std::span<SharedBuffers* const> groups,
                                                           std::span<const GuestLaunch> launches);
   /// Runs the launches once for each listed slot, in order. After a fault the guest is gone.
