@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <numeric>
 #include <thread>
 
 namespace ako {
@@ -46,7 +47,8 @@ TuningScore simulate(const RecordedSpace& recorded, const NamedOptimizer& named,
     std::vector<double> values;
     for (const Fractions& run : runs) values.push_back(run[budget]);
     std::ranges::sort(values);
-    for (double value : values) score.mean[budget] += value / static_cast<double>(values.size());
+    score.mean[budget] =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     score.tenth_percentile[budget] = values[values.size() / 10];
   }
   for (double s : seconds) score.seconds += s / static_cast<double>(seconds.size());

@@ -108,11 +108,11 @@ TEST(Memory, LearnsARoundOnce) {
   EXPECT_EQ(memory.rollbacks_in_a_row(), 1);
 }
 
-TEST(Memory, MeasuresRoundsPerVariant) {
+TEST(Memory, MeasuresWhatARoundTakes) {
   Memory memory;
-  EXPECT_EQ(memory.seconds_per_variant(2.5), 2.5);
+  EXPECT_EQ(memory.seconds_per_round(2.5), 2.5);
   memory.learn(sweep_round(2, 1, {unrolled("2"), unrolled("4"), unrolled("8")}));
-  EXPECT_EQ(memory.seconds_per_variant(2.5), 1.0);
+  EXPECT_EQ(memory.seconds_per_round(2.5), 3 / rounds_worth(3));
 }
 
 }  // namespace

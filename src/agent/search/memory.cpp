@@ -59,7 +59,7 @@ void Memory::learn(const RoundRecord& round) {
   rounds_.emplace(round.number, std::move(closed));
   rollbacks_ = round.decision == RoundDecision::rolled_back ? rollbacks_ + 1 : 0;
   if (round.decision != RoundDecision::baseline)
-    seconds_.push_back(round.seconds / static_cast<double>(std::max<std::size_t>(1, round.sweep.size())));
+    seconds_.push_back(round.seconds / rounds_worth(std::max<std::size_t>(1, round.sweep.size())));
 }
 
 /// A variant that was never screened (the budget ended, or the judge was down) counts as untried.
@@ -96,7 +96,7 @@ double Memory::log_cost_of(int round) const {
   return found == rounds_.end() ? 0 : found->second.log_cost;
 }
 
-double Memory::seconds_per_variant(double otherwise) const {
+double Memory::seconds_per_round(double otherwise) const {
   if (seconds_.empty()) return otherwise;
   std::vector<double> sorted = seconds_;
   std::ranges::nth_element(sorted, sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2));

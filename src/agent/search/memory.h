@@ -17,6 +17,10 @@ struct Trial {
   int round = 0;
 };
 
+/// Time of a round that judges so many variants, in rounds of one: variants are only screened, and share the
+/// problem's inputs and the incumbent's runs; the winner alone is decided on.
+constexpr double rounds_worth(std::size_t variants) { return 0.7 + 0.3 * static_cast<double>(variants); }
+
 /// The schedules of a proposal travel in its tag, one a line, in the order of its sweep.
 std::string tag_of(std::span<const Schedule> schedules);
 std::vector<Schedule> schedules_of_tag(std::string_view tag);
@@ -35,8 +39,8 @@ class Memory {
   double log_cost_of(int round) const;
   int rollbacks_in_a_row() const { return rollbacks_; }
   int rounds() const { return static_cast<int>(rounds_.size()); }
-  /// Wall time of a round per variant judged, a running median; `otherwise` before the first.
-  double seconds_per_variant(double otherwise) const;
+  /// Wall time of a round of one variant, the median of all; `otherwise` before the first.
+  double seconds_per_round(double otherwise) const;
 
  private:
   struct Closed {

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kWidestSweep = 6;
 constexpr double kFailureCost = 0.7;  // a failed trial counts as twice the incumbent's time
-constexpr double kOffTheRoof =
-    0.4;  // of the prior, for knobs that work on another roof than the one that limits
+constexpr double kOffTheRoof = 0.4;   // of the prior, for knobs that work on another roof than the limiting
 constexpr double kUnknownRoof = 0.7;
 constexpr double kDiscount = 0.35;       // of the prior, for every fruitless try of the same knob
+constexpr double kTransfer = 0.7;        // of an effect seen elsewhere that is expected here
 constexpr double kModelTrust = 10;       // trials after which prior and model weigh the same
 constexpr double kRestartWindow = 0.35;  // in log time behind the incumbent
 constexpr int kPoolDraws = 300;
@@ -59,6 +59,7 @@ Planner::Planner(const Ground& ground, std::uint64_t seed)
     model_->add(features_of(ground_.space, trial.schedule),
                 trial.log_cost.value_or(ground_.incumbent_cost + kFailureCost));
   }
+  observe_effects();
 }
 
 Planner::~Planner() = default;
@@ -86,7 +87,23 @@ double Planner::improvement(const Schedule& schedule) const {
   return expected_improvement(ground_.incumbent_cost, model_->predict(features_of(ground_.space, schedule)));
 }
 
-/// Rounds that changed this knob alone without a gain worth naming.
+/// Every pair of trials that differ in one knob says what that knob does.
+void Planner::observe_effects() {
+  std::vector<std::pair<Point, double>> measured;
+  for (const Trial& trial : ground_.memory.trials())
+    if (auto point = point_of(ground_.space, trial.schedule); point && trial.log_cost)
+      measured.emplace_back(std::move(*point), *trial.log_cost);
+  for (const auto& [from, from_cost] : measured)
+    for (const auto& [to, to_cost] : measured) {
+      auto [a, b] = std::ranges::mismatch(from, to);
+      if (a == from.end() || !std::equal(a + 1, from.end(), b + 1)) continue;
+      Effect& effect = effects_[{static_cast<std::size_t>(a - from.begin()), *a, *b}];
+      effect.sum += to_cost - from_cost;
+      ++effect.pairs;
+    }
+}
+
+/// Rounds that changed nothing of the incumbent but this knob.
 int Planner::attempts(const Knob& knob) const {
   std::set<int> rounds;
   for (const Trial& trial : ground_.memory.trials()) {
@@ -96,16 +113,24 @@ int Planner::attempts(const Knob& knob) const {
   return static_cast<int>(rounds.size());
 }
 
-/// Knowledge of the knob while little was measured, the cost model's expectation as trials add up.
+/// What the same change did elsewhere, where that was seen; else what is known of the knob.
+double Planner::knob_gain(const Knob& knob, const Schedule& from, const Schedule& to) const {
+  auto index = static_cast<std::size_t>(&knob - ground_.space.knobs.data());
+  auto seen = effects_.find({index, place_of(knob, from), place_of(knob, to)});
+  if (seen != effects_.end()) return std::max(0.0, -kTransfer * seen->second.sum / seen->second.pairs);
+  const std::string derived = value_of(ground_.space.start, knob.name);
+  double towards = value_of(to, knob.name) == derived     ? 1.5
+                   : value_of(from, knob.name) == derived ? 0.5
+                                                          : 1.0;
+  return prior_gain(knob) * relevance(knob, ground_.bottleneck) * towards *
+         std::pow(kDiscount, attempts(knob));
+}
+
+/// Knowledge of the knobs while little was measured, the cost model's expectation as trials add up.
 double Planner::expected_gain(const Move& move, const Schedule& next) const {
   double prior = 0;
-  for (const Knob* knob : changed_knobs(ground_.space, move.base, next)) {
-    double gain =
-        prior_gain(*knob) * relevance(*knob, ground_.bottleneck) * std::pow(kDiscount, attempts(*knob));
-    bool towards_start = value_of(next, knob->name) == value_of(ground_.space.start, knob->name);
-    bool from_start = value_of(move.base, knob->name) == value_of(ground_.space.start, knob->name);
-    prior = std::max(prior, gain * (towards_start ? 1.5 : from_start ? 0.5 : 1.0));
-  }
+  for (const Knob* knob : changed_knobs(ground_.space, move.base, next))
+    prior = std::max(prior, knob_gain(*knob, move.base, next));
   double weight = static_cast<double>(working_trials_) / (static_cast<double>(working_trials_) + kModelTrust);
   return weight * improvement(next) + (1 - weight) * std::max(0.0, prior - move.lag);
 }
@@ -117,15 +142,13 @@ void Planner::add(std::vector<Move>& moves, Move move) const {
   for (Schedule& schedule : move.schedules)
     ranked.emplace_back(expected_gain(move, schedule), std::move(schedule));
   std::ranges::stable_sort(ranked, std::greater{}, [](const auto& pair) { return pair.first; });
-  double affordable = ground_.seconds_left / std::max(0.1, ground_.seconds_per_variant);
-  auto widest = static_cast<std::size_t>(std::clamp(affordable, 1.0, static_cast<double>(kWidestSweep)));
+  std::size_t widest = kWidestSweep;
+  while (widest > 1 && ground_.seconds_per_round * rounds_worth(widest) > ground_.seconds_left) --widest;
   ranked.resize(std::min(ranked.size(), widest));
   move.schedules.clear();
   move.gain = ranked.front().first;
   for (auto& [gain, schedule] : ranked) move.schedules.push_back(std::move(schedule));
-  // Variants share the problem's inputs and the incumbent's runs, so that a sweep costs less than its parts.
-  double seconds = ground_.seconds_per_variant * (1 + 0.5 * static_cast<double>(move.schedules.size() - 1));
-  move.worth = move.gain / seconds;
+  move.worth = move.gain / (ground_.seconds_per_round * rounds_worth(move.schedules.size()));
   moves.push_back(std::move(move));
 }
 
@@ -160,7 +183,7 @@ void Planner::add_single_changes(std::vector<Move>& moves, const Schedule& base,
   }
 }
 
-/// Every pair of knobs, each to a neighbouring value (any value of a structural one).
+/// Pairs of knobs that were tried alone, each to a neighbouring value (any value of a structural one).
 void Planner::add_combinations(std::vector<Move>& moves) const {
   const auto& knobs = ground_.space.knobs;
   auto neighbours = [&](const Knob& knob) {
@@ -173,6 +196,7 @@ void Planner::add_combinations(std::vector<Move>& moves) const {
   };
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     for (std::size_t j = i + 1; j < knobs.size(); ++j) {
+      if (attempts(knobs[i]) == 0 || attempts(knobs[j]) == 0) continue;  // alone first
       Move move{Move::Kind::combination, ground_.incumbent, {}, {&knobs[i], &knobs[j]}};
       for (const std::string& a : neighbours(knobs[i]))
         for (const std::string& b : neighbours(knobs[j]))

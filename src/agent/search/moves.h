@@ -2,6 +2,8 @@
 // The moves that the search agent can make from where it is, and what each is worth.
 #pragma once
 
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "agent/search/memory.h"
@@ -35,7 +37,7 @@ struct Ground {
   Schedule incumbent;
   double incumbent_cost = 0;  // log, relative to the baseline
   double seconds_left = 0;
-  double seconds_per_variant = 2;
+  double seconds_per_round = 2;       // of one variant
   const std::set<Schedule>& refused;  // by synth
 };
 
@@ -54,6 +56,8 @@ class Planner {
   double expected_gain(const Move&, const Schedule& next) const;
   double improvement(const Schedule&) const;
   int attempts(const Knob&) const;
+  double knob_gain(const Knob&, const Schedule& from, const Schedule& to) const;
+  void observe_effects();
   void add(std::vector<Move>&, Move) const;
   void add_derived(std::vector<Move>&) const;
   void add_single_changes(std::vector<Move>&, const Schedule& base, double lag) const;
@@ -65,6 +69,12 @@ class Planner {
   Random random_;
   std::unique_ptr<CostModel> model_;
   std::size_t working_trials_ = 0;
+  struct Effect {
+    double sum = 0;
+    int pairs = 0;
+  };
+  std::map<std::tuple<std::size_t, int, int>, Effect>
+      effects_;  // by knob, value's place before, value's place after
 };
 
 }  // namespace ako

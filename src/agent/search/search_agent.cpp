@@ -13,7 +13,7 @@
 namespace ako {
 namespace {
 
-constexpr double kFirstGuessSeconds = 2;  // per variant, before any round was timed
+constexpr double kFirstGuessSeconds = 2;  // of a round, before any was timed
 
 /// The knobs in which schedules differ from their base, with the values they take.
 std::vector<KnobChange> changes_of(const Move& move, const ScheduleSpace& space) {
@@ -64,9 +64,8 @@ std::string hypothesis_of(const Move& move, const std::vector<KnobChange>& chang
     case Move::Kind::sweep:
       return hypothesis_text(changes.front(), situation.bottleneck, situation.target);
     case Move::Kind::combination:
-      return fmt::format(
-          "Single changes of {} did not help; they act on each other, and together they may.{}",
-          names_of(changes), limits);
+      return fmt::format("Changed alone, {} did not pay; they act on each other, and together they may.{}",
+                         names_of(changes), limits);
     case Move::Kind::restart:
       return fmt::format(
           "Changes of the incumbent have stopped paying; another structure came close ({}) and may have "
@@ -139,7 +138,7 @@ class SearchAgent final : public Agent {
             incumbent_schedule(situation, space),
             memory_.log_cost_of(number),
             situation.left.seconds_left,
-            memory_.seconds_per_variant(kFirstGuessSeconds),
+            memory_.seconds_per_round(kFirstGuessSeconds),
             refused};
   }
 
@@ -178,6 +177,7 @@ class SearchAgent final : public Agent {
     proposal.tag = tag_of(move.schedules);
     proposal.hypothesis = hypothesis_of(move, changes, situation, incumbent);
     proposal.change = joined(changes);
+    if (move.kind == Move::Kind::model) proposal.change = "the cost model's choice: " + proposal.change;
     if (move.kind == Move::Kind::restart)
       proposal.change = fmt::format("from {}: {}", label_of(move.base, incumbent), proposal.change);
     if (!changes.empty()) {
