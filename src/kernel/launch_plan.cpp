@@ -246,16 +246,9 @@ bool is_symbol(std::string_view name) {
          std::find(std::begin(keywords), std::end(keywords), name) == std::end(keywords);
 }
 
-/// "rms-norm" → "rms_norm".
-std::string symbol_like(std::string name) {
-  for (char& c : name)
-    if (!is_symbol(std::string{'_', c})) c = '_';
-  return is_symbol(name) ? name : "kernel_" + name;
-}
-
 LaunchPlan default_plan(const Problem& problem) {
   Launch launch;
-  launch.kernel = symbol_like(problem.name);
+  launch.kernel = problem.name;
   for (TensorId id : kernel_tensors(problem)) launch.args.push_back(problem.tensor(id).name);
   for (const Scalar& scalar : problem.scalars) launch.args.push_back(scalar.name);
   for (const Dim& dim : problem.dims) launch.args.push_back(dim.name);

@@ -51,8 +51,8 @@ struct LaunchPlan {
 /// Parses the YAML form. Unknown keys are errors with a suggestion.
 Parsed<LaunchPlan> parse_launch_plan(std::string_view yaml, const std::string& file);
 std::string to_yaml(const LaunchPlan&);
-/// One launch of symbol_like(problem.name) with every kernel tensor in the file's order, then scalars, then
-/// dims: what a single source file without a plan gets.
+/// One launch of the symbol named like the problem with every kernel tensor in the file's order, then
+/// scalars, then dims: what a single source file without a plan gets.
 LaunchPlan default_plan(const Problem&);
 /// The tunables in force: the plan's defaults (the first allowed value of each), replaced by those chosen.
 Bindings tunables_in_force(const LaunchPlan&, const Bindings& chosen);
@@ -66,8 +66,6 @@ struct Argument {
   std::int32_t ref = -1;     // TensorId, index into workspace, or ScalarId
   std::int64_t integer = 0;  // Kind::integer: passed as int64_t
 };
-/// The symbol of a kernel for a problem of this name: "rms-norm" → "rms_norm".
-std::string symbol_like(std::string name);
 /// A letter or '_' and then letters, digits and '_'; no keyword of C++, at most 128 characters.
 bool is_symbol(std::string_view);
 /// The arguments of each launch, in order. Scalars are passed in their declared C type (f32 float, f64

@@ -120,15 +120,40 @@ IntegerExpression read_expression(const YAML::Node& node, std::string_view what,
   return expression;
 }
 
+/// YAML splits [ceil_div(T, 8), 1] at every comma: entries are put together again until their parentheses
+/// match.
+std::vector<std::string> rejoined(const std::vector<std::string>& entries) {
+  std::vector<std::string> whole;
+  std::ptrdiff_t open = 0;
+  for (const std::string& entry : entries) {
+    if (open > 0)
+      whole.back() += ", " + entry;
+    else
+      whole.push_back(entry);
+    open += std::count(entry.begin(), entry.end(), '(') - std::count(entry.begin(), entry.end(), ')');
+  }
+  return whole;
+}
+
+std::vector<IntegerExpression> read_expressions(const YAML::Node& list, std::string_view what,
+                                                YamlReader& reader) {
+  std::vector<IntegerExpression> expressions;
+  for (std::string& text : rejoined(reader.scalars(list, what))) {
+    if (auto names = names_in({text}); !names) reader.mistake(list, names.error().what, names.error().advice);
+    expressions.push_back({std::move(text)});
+  }
+  return expressions;
+}
+
 std::array<IntegerExpression, 3> read_extents(const YAML::Node& list, std::string_view what,
                                               YamlReader& reader) {
   std::array<IntegerExpression, 3> extents{{{"1"}, {"1"}, {"1"}}};
-  if (!list.IsSequence() || list.size() == 0 || list.size() > 3) {
+  std::vector<IntegerExpression> given = read_expressions(list, what, reader);
+  if (given.empty() || given.size() > extents.size())
     reader.mistake(list, fmt::format("{} must be a list of one to three extents", what),
                    "for example [T, 1, 1]");
-    return extents;
-  }
-  for (std::size_t i = 0; i < list.size(); ++i) extents[i] = read_expression(list[i], what, reader);
+  else
+    std::move(given.begin(), given.end(), extents.begin());
   return extents;
 }
 
@@ -172,12 +197,7 @@ void read_workspace(const YAML::Node& map, LaunchPlan& plan, YamlReader& reader)
     else
       reader.mistake(entry.second["type"], fmt::format("there is no type '{}'", type),
                      "f32, bf16, i32, u8 …");
-    if (!entry.second["shape"].IsSequence() || entry.second["shape"].size() > 16) {
-      reader.mistake(entry.second["shape"], "a shape must be a list of at most 16 extents");
-      continue;
-    }
-    for (const auto& extent : entry.second["shape"])
-      buffer.shape.push_back(read_expression(extent, "an extent", reader));
+    buffer.shape = read_expressions(entry.second["shape"], "a shape", reader);
     plan.workspace.push_back(std::move(buffer));
   }
 }
@@ -191,7 +211,7 @@ void read_launch(const YAML::Node& map, LaunchPlan& plan, YamlReader& reader) {
   if (map["grid"]) launch.grid = read_extents(map["grid"], "'grid'", reader);
   if (map["block"]) launch.block = read_extents(map["block"], "'block'", reader);
   if (map["shared"]) launch.shared = read_expression(map["shared"], "'shared'", reader);
-  launch.args = reader.scalars(map["args"], "'args'");
+  launch.args = rejoined(reader.scalars(map["args"], "'args'"));
   plan.launches.push_back(std::move(launch));
 }
 
