@@ -63,6 +63,9 @@ const Verdict& widest_verdict(const RoundRecord& round) {
 }
 
 std::string speedup_text(const Comparison& comparison) {
+  // A few blocks bound nothing: the interval's ends are then infinite.
+  if (!std::isfinite(comparison.bound.low) || !std::isfinite(comparison.bound.high))
+    return fmt::format("{:.3f}× (too few blocks for an interval)", std::exp(-comparison.log_ratio));
   return fmt::format("{:.3f}× ({:.3f}–{:.3f}×)", std::exp(-comparison.log_ratio),
                      std::exp(-comparison.bound.high), std::exp(-comparison.bound.low));
 }

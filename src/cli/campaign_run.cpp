@@ -48,6 +48,7 @@ std::string resume_command(const std::filesystem::path& folder) {
 }
 
 nlohmann::json interval_json(const Comparison& comparison) {
+  // JSON has no infinity: a bound that too few blocks could not give is null.
   return {{"speedup", std::exp(-comparison.log_ratio)},
           {"low", std::exp(-comparison.bound.high)},
           {"high", std::exp(-comparison.bound.low)},
