@@ -24,6 +24,7 @@ void add_time(CLI::App&, Context&);
 void add_check(CLI::App&, Context&);
 void add_judge(CLI::App&, Context&);
 void add_bench_search(CLI::App&, Context&);
+void add_bench_noise(CLI::App&, Context&);
 
 namespace {
 
@@ -42,7 +43,7 @@ constexpr Add commands[] = {
     add_completions,
 };
 
-constexpr std::array<Add, 1> benches = {add_bench_search};
+constexpr std::array<Add, 2> benches = {add_bench_search, add_bench_noise};
 
 // ---- the rest is the same for every command ----
 

@@ -32,7 +32,11 @@ class FakeJudge : public JudgeService {
   std::optional<JudgeRequest> seen;
 
  private:
-  TargetFacts facts_{.id = "host", .device = "a test"};
+  TargetFacts facts_ = [] {
+    TargetFacts facts;
+    facts.id = "host";
+    return facts;
+  }();
 };
 
 std::vector<json> talk(const std::string& input, FakeJudge* judge = nullptr) {
@@ -50,6 +54,10 @@ JudgeRequest some_request() {
   JudgeRequest request;
   request.problem_text = "problem: x";
   request.candidate.sources = {{"a.cpp", "int main;"}};
+  Launch launch;
+  launch.kernel = "x";
+  launch.args = {"x"};
+  request.candidate.plan.launches = {launch};
   Candidate other = request.candidate;
   other.sources[0].text = "int other;";
   request.incumbent = other;
