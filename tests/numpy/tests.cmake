@@ -12,4 +12,5 @@ add_test(NAME numpy.references
 add_test(NAME numpy.scalar_tables
          COMMAND sh ${CMAKE_SOURCE_DIR}/tests/numpy/with_python.sh ${CMAKE_SOURCE_DIR}
                  ${CMAKE_SOURCE_DIR}/tests/problem/ml_dtypes_tables.py --check)
-set_tests_properties(numpy.references numpy.scalar_tables PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS numpy)
+set_tests_properties(numpy.references numpy.scalar_tables PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS numpy
+                     ENVIRONMENT AKO_CACHE_DIR=${CMAKE_BINARY_DIR}/test-cache)
