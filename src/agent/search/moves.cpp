@@ -15,7 +15,10 @@ constexpr std::size_t kWidestSweep = 6;
 constexpr double kFailureCost = 0.7;  // a failed trial counts as twice the incumbent's time
 constexpr double kOffTheRoof = 0.4;   // of the prior, for knobs that work on another roof than the limiting
 constexpr double kUnknownRoof = 0.7;
-constexpr double kDiscount = 0.35;       // of the prior, for every fruitless try of the same knob
+constexpr double kDiscount = 0.35;  // of the prior, for every fruitless try of the same knob
+constexpr double kTowardsDerived =
+    1.5;  // on the prior, for changes to the value that the machine's facts suggest
+constexpr double kAwayFromDerived = 0.35;
 constexpr double kTransfer = 0.7;        // of an effect seen elsewhere that is expected here
 constexpr double kModelTrust = 10;       // trials after which prior and model weigh the same
 constexpr double kRestartWindow = 0.35;  // in log time behind the incumbent
@@ -119,8 +122,8 @@ double Planner::knob_gain(const Knob& knob, const Schedule& from, const Schedule
   auto seen = effects_.find({index, place_of(knob, from), place_of(knob, to)});
   if (seen != effects_.end()) return std::max(0.0, -kTransfer * seen->second.sum / seen->second.pairs);
   const std::string derived = value_of(ground_.space.start, knob.name);
-  double towards = value_of(to, knob.name) == derived     ? 1.5
-                   : value_of(from, knob.name) == derived ? 0.5
+  double towards = value_of(to, knob.name) == derived     ? kTowardsDerived
+                   : value_of(from, knob.name) == derived ? kAwayFromDerived
                                                           : 1.0;
   return prior_gain(knob) * relevance(knob, ground_.bottleneck) * towards *
          std::pow(kDiscount, attempts(knob));
