@@ -49,7 +49,7 @@ class Rounds {
     if (request_.effort == Effort::screen) return {kScreenRounds};
     if (!compares()) return {kAloneRounds};
     std::vector<int> all = planned_looks(rule_);
-    all.insert(all.begin(), kScreenRounds);  // enough to see a much slower one
+    all.insert(all.begin(), {4, 6});  // enough to see a much slower one
     return all;
   }
 

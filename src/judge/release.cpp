@@ -17,7 +17,8 @@ Result<void> ReleaseMeter::sample(int launches) {
     AKO_TRY(auto guest, host::RunGuest::start_empty(options_));
     guest_.emplace(std::move(guest));
   }
-  std::vector<int> slots(static_cast<std::size_t>(std::max(launches, 1)), 0);  // it has one slot and no buffers
+  std::vector<int> slots(static_cast<std::size_t>(std::max(launches, 1)),
+                         0);  // it has one slot and no buffers
   AKO_TRY(auto ran, guest_->run(slots));
   if (auto* fault = std::get_if<host::GuestFault>(&ran))
     return fail(ErrorKind::unavailable, "the empty guest failed: " + fault->reason);

@@ -30,6 +30,7 @@ class CacheEvictor {
 
  private:
   std::vector<std::uint64_t> words_;
+  std::uint64_t seen_ = 0;  // what was read goes somewhere, or it would not be read
 };
 
 }  // namespace ako
