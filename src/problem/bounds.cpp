@@ -106,6 +106,7 @@ class BoundsCheck {
     Linear value = ranges_.form(which);
     std::int64_t last = ranges_.extent(tensor, axis) - 1;
     if (ranges_.known().proves_at_least(value, first) && ranges_.known().proves_at_most(value, last)) return;
+    if (ranges_.known().contradict()) return;  // as under `where(d > 0, …)` on a shape with D = 1
     report(tensor, axis, which, access);
   }
 
@@ -140,6 +141,7 @@ class BoundsCheck {
   void divisor(const Expr& expr) {
     Linear value = ranges_.form(expr.args[1]);
     if (ranges_.known().proves_at_least(value, 1) || ranges_.known().proves_at_most(value, -1)) return;
+    if (ranges_.known().contradict()) return;
     diagnostics_.add({expr.line, expr.column, 1},
                      fmt::format("the integer divisor {} may be 0 (shape {})",
                                  to_text(problem_, expr.args[1]), shape_.label),

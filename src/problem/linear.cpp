@@ -107,4 +107,9 @@ bool Inequalities::proves_at_most(const Linear& form, std::int64_t bound) const 
   return proves_at_least(scaled(form, -1), -bound);
 }
 
+bool Inequalities::contradict() const {
+  return std::any_of(forms_.begin(), forms_.end(),
+                     [&](const Linear& form) { return proves_at_most(form, -1); });
+}
+
 }  // namespace ako

@@ -44,6 +44,8 @@ class Inequalities {
   std::optional<std::int64_t> upper(const Linear&) const;
   bool proves_at_least(const Linear&, std::int64_t) const;
   bool proves_at_most(const Linear&, std::int64_t) const;
+  /// Whether they are found to exclude each other: then no such point exists.
+  bool contradict() const;
 
  private:
   struct Search;

@@ -136,6 +136,18 @@ void collect_factors(const Problem& problem, ExprId which, std::vector<ExprId>& 
     for (ExprId arg : expr.args) collect_factors(problem, arg, result);
 }
 
+/// The indices of an access's own subscripts; those inside a gather, w[group[t], k], choose an operand and do
+/// not run over it.
+IndexSet direct_indices(const Problem& problem, ExprId access) {
+  IndexSet result;
+  for (ExprId subscript : problem.expr(access).args)
+    visit(problem, subscript, [&](ExprId which) {
+      if (problem.expr(which).kind == ExprKind::index) result.insert(problem.expr(which).ref);
+      return problem.expr(which).kind != ExprKind::access;
+    });
+  return result;
+}
+
 bool has_own(const IndexSet& mine, const IndexSet& other, const IndexSet& summed) {
   return std::any_of(mine.begin(), mine.end(),
                      [&](IndexId index) { return !other.contains(index) && !summed.contains(index); });
@@ -163,7 +175,7 @@ bool is_contraction(const Problem& problem, ExprId which) {
   if (reduce.kind != ExprKind::reduce || reduce.reduce != ReduceOp::sum || reduce.scan) return false;
   IndexSet summed = bound_by(reduce);
   std::vector<IndexSet> used;
-  for (ExprId factor : factors(problem, reduce.args[0])) used.push_back(free_indices(problem, factor));
+  for (ExprId factor : factors(problem, reduce.args[0])) used.push_back(direct_indices(problem, factor));
   for (std::size_t i = 0; i < used.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
       bool share = std::any_of(summed.begin(), summed.end(), [&](IndexId index) {

@@ -148,7 +148,7 @@ struct Statement {
   std::vector<ExprId> subscripts;  // one per axis of target
   ReduceOp accumulate = ReduceOp::sum;
   int axis = -1;                   // initial, recurrence
-  ExprId value = -1;
+  ExprId value = -1;               // of the target's class, or an integer for a real target
   int line = 0, column = 0;
 };
 

@@ -170,6 +170,7 @@ ExprId Resolver::assigned_value(const SyntaxStatement& syntax, TensorId target) 
   NumberClass wanted = tensor(target).number;
   value = real_or_same(value, wanted);
   if (value < 0 || expr(value).type == wanted) return value;
+  if (wanted == NumberClass::real && expr(value).type == NumberClass::integer) return value;  // promoted
   const char* advice = "";
   if (wanted == NumberClass::integer)
     advice = "say `int(…)` to truncate; a temporary that begins with `0` holds integers, with `0.0` reals";
