@@ -14,8 +14,7 @@ struct Choices {
   bool streaming = false;      // results bypass the caches
   bool reciprocal = false;     // x / s as x * (1 / s) where s is the same for the row
   bool merge_passes = false;   // loops over the same row become one
-  bool keep = false;           // what a reduction and a later statement both evaluate is kept
-  bool flatten = false;        // elementwise statements as one loop over all elements
+  bool prefetch = false;       // the next row is fetched while this one is worked on
   bool tiled = false;          // contractions by packed panels and register tiles
   int tile_m = 6, tile_n = 2;  // register tile: rows, vectors
   std::int64_t block_m = 120, block_n = 1024, block_k = 256;  // cache blocks

@@ -8,7 +8,8 @@ namespace ako::synth {
 void Code::comment(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    line("// {}", text.substr(0, end));
+    const std::string_view first = text.substr(0, end);
+    line(first.empty() ? "//" : "// " + std::string(first));
     if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
@@ -16,19 +17,19 @@ void Code::comment(std::string_view text) {
 
 Names::Names() {
   for (const char* word :
-       {"alignas",   "alignof",   "and",      "asm",      "auto",     "bitand",    "bitor",     "bool",
-        "break",     "case",      "catch",    "char",     "class",    "compl",     "concept",   "const",
-        "constexpr", "constinit", "continue", "decltype", "default",  "delete",    "do",        "double",
-        "else",      "enum",      "explicit", "export",   "extern",   "false",     "float",     "for",
-        "friend",    "goto",      "if",       "inline",   "int",      "long",      "mutable",   "namespace",
-        "new",       "noexcept",  "not",      "nullptr",  "operator", "or",        "private",   "protected",
-        "public",    "register",  "requires", "return",   "short",    "signed",    "sizeof",    "static",
-        "struct",    "switch",    "template", "this",     "throw",    "true",      "try",       "typedef",
-        "typeid",    "typename",  "union",    "unsigned", "using",    "virtual",   "void",      "volatile",
-        "while",     "xor",       "main",     "std",      "linux",    "unix",      "span",      "whole",
-        "part",      "lanes",     "lane",     "lane_int", "vec_at",   "half",      "half_at",   "word",
-        "block",     "end",       "pass",     "larger",   "smaller",  "floor_div", "floor_mod", "real_t",
-        "vec",       "ivec",      "INFINITY", "NAN",      "I",        "mr",        "nr"}) {
+       {"alignas",   "alignof",   "and",       "asm",       "auto",     "bitand",  "bitor",   "bool",
+        "break",     "case",      "catch",     "char",      "class",    "compl",   "concept", "const",
+        "constexpr", "constinit", "continue",  "decltype",  "default",  "delete",  "do",      "double",
+        "else",      "enum",      "explicit",  "export",    "extern",   "false",   "float",   "for",
+        "friend",    "goto",      "if",        "inline",    "int",      "long",    "mutable", "namespace",
+        "new",       "noexcept",  "not",       "nullptr",   "operator", "or",      "private", "protected",
+        "public",    "register",  "requires",  "return",    "short",    "signed",  "sizeof",  "static",
+        "struct",    "switch",    "template",  "this",      "throw",    "true",    "try",     "typedef",
+        "typeid",    "typename",  "union",     "unsigned",  "using",    "virtual", "void",    "volatile",
+        "while",     "xor",       "main",      "std",       "linux",    "unix",    "span",    "whole",
+        "part",      "lanes",     "lane",      "lane_int",  "vec_at",   "half",    "half_at", "word",
+        "larger",    "smaller",   "floor_div", "floor_mod", "real_t",   "vec",     "ivec",    "INFINITY",
+        "NAN",       "I",         "mr",        "nr"}) {
     taken_.emplace(word);
   }
 }

@@ -3,7 +3,9 @@
 
 namespace ako::synth {
 
-std::optional<Contraction> match_contraction(const Program&, const Layout&, const Group&) { return std::nullopt; }
+std::optional<Contraction> match_contraction(const Program&, const Layout&, const Group&) {
+  return std::nullopt;
+}
 bool can_pair(const Program&, const Contraction&) { return false; }
 void emit_contraction(const Contraction&, Printer&, Code&, std::vector<Workspace>&) {}
 

@@ -141,7 +141,9 @@ void Loops::body(const Group& group) {
   inner.set_depth(outer.depth());
   printer_.write_to(inner);
   const std::size_t before = scratch_.size();
-  for (const Pass& pass : passes(group)) {
+  std::vector<Pass> all = passes(group);
+  if (printer_.choices().prefetch) plan_prefetch(group, all);
+  for (const Pass& pass : all) {
     if (pass.statements.size() == 1 && pass.inner.index < 0) {
       single(pass.statements[0]);
     } else if (pass.lanes) {
@@ -212,7 +214,7 @@ Pass Loops::pass_of(const Group& group, std::size_t at) const {
   const Bound bound = bound_of(group, at);
   const Statement& statement = program_.statements[at];
   const bool bare = bound.inner.index < 0;
-  return {bound.outer, bound.inner, {at}, !bare && lanes_pay(statement, bound.inner)};
+  return {bound.outer, bound.inner, {at}, !bare && lanes_pay(statement, bound.inner), {}};
 }
 
 /// A statement may run in a pass when it needs nothing that is complete only after it, and reads what the

@@ -17,6 +17,7 @@ struct Pass {
   Range inner;               // of the first statement; the others' indices are bound to the same variable
   std::vector<std::size_t> statements;
   bool lanes = false;
+  std::vector<ExprId> fetch;  // accesses of an earlier pass whose next row is wanted soon
 };
 
 /// Scratch that a kernel needs beside its arguments.
@@ -53,6 +54,8 @@ class Loops {
   void lane_reduction(std::size_t at);
   void lane_loops(const Pass&, const std::string& index, const std::string& function,
                   const std::vector<std::string>& accumulators);
+  void plan_prefetch(const Group&, std::vector<Pass>&) const;
+  void prefetch(const Group&, const Pass&);
   bool read_outside(const Group&, const Pass&, TensorId) const;
   void bind_statement(const Bound&, const Pass&, const std::vector<std::string>& outer,
                       const std::string& inner);

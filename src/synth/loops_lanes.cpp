@@ -56,8 +56,55 @@ void Loops::lane_reduction(std::size_t at) {
                              fmt::format("v_keep({}, span, {})", term, identity)));
 }
 
+/// The pass after the one that first touches a row has the memory to itself: there the next row is asked for.
+void Loops::plan_prefetch(const Group& group, std::vector<Pass>& passes) const {
+  if (group.depth == 0) return;
+  std::set<TensorId> seen;
+  for (std::size_t i = 0; i + 1 < passes.size(); ++i) {
+    if (!passes[i].lanes) continue;
+    const auto next = std::find_if(passes.begin() + static_cast<std::ptrdiff_t>(i) + 1, passes.end(),
+                                   [](const Pass& p) { return p.lanes; });
+    if (next == passes.end()) return;
+    for (const std::size_t at : passes[i].statements) {
+      const Statement& statement = program_.statements[at];
+      const IndexId row = statement.indices[static_cast<std::size_t>(group.depth - 1)].index;
+      const IndexId inner = bound_of(group, at).inner.index;
+      visit(program_, statement.value, [&](ExprId e) {
+        const Expr& expr = program_.expr(e);
+        const bool cold = expr.kind == ExprKind::access &&
+                          printer_.storage(expr.ref).home == Home::argument && mentions(program_, e, row) &&
+                          printer_.unit_stride(expr, inner) && passes[i].outer.empty();
+        if (cold && seen.insert(expr.ref).second) next->fetch.push_back(e);
+      });
+    }
+  }
+}
+
+void Loops::prefetch(const Group& group, const Pass& pass) {
+  for (const ExprId id : pass.fetch) {
+    const Expr access = program_.expr(id);
+    // The access belongs to another statement of the group: its row index is bound, its inner one is this
+    // pass's.
+    for (const std::size_t at : group.statements) {
+      const Statement& statement = program_.statements[at];
+      const Range row = statement.indices[static_cast<std::size_t>(group.depth - 1)];
+      const Range inner = bound_of(group, at).inner;
+      if (!mentions(program_, id, row.index) || inner.index < 0 || !mentions(program_, id, inner.index))
+        continue;
+      const std::string here = printer_.index_text(row.index);
+      printer_.bind_as(row, here + " + 1");
+      printer_.bind_as(inner, printer_.index_text(pass.inner.index));
+      printer_.code().line("__builtin_prefetch({} + {}, 0, 2);  // the next row",
+                           printer_.tensor_name(access.ref), printer_.offset(access.ref, access.args));
+      printer_.bind_as(row, here);
+      break;
+    }
+  }
+}
+
 void Loops::lane_body(const Group& group, const Pass& pass) {
   Code& code = printer_.code();
+  prefetch(group, pass);
   for (const std::size_t at : pass.statements) {
     const Statement& statement = program_.statements[at];
     printer_.vectorize(bound_of(group, at).inner.index);

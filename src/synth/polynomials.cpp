@@ -24,12 +24,6 @@ const std::map<std::string, Piece, std::less<>>& pieces() {
   static const std::map<std::string, Piece, std::less<>> table = {
       {"v_splat", {{}, R"(inline vec v_splat(real_t x) { return x - vec{}; }
 )"}},
-      {"v_index", {{}, R"(inline ivec v_index(int64_t first) {
-  ivec result;
-  for (int i = 0; i < lanes; ++i) result[i] = i;
-  return result + lane_int(first);
-}
-)"}},
       {"v_keep", {{"v_index"}, R"(// Lanes beyond the end of a row take the value that a reduction ignores.
 inline vec v_keep(vec x, whole, real_t) { return x; }
 inline vec v_keep(vec x, part n, real_t other) { return v_index(0) < n.count ? x : other - vec{}; }
@@ -119,16 +113,6 @@ inline ivec v_each_mask(int64_t first, N n, F f) {
   ivec x = {};
   for (int i = 0; i < n.count; ++i) x[i] = -lane_int(f(first + i, i));
   return x;
-}
-)"}},
-      {"v_fold", {{}, R"(template <class Op>
-inline real_t v_fold(vec x, Op op) {  // halves onto each other until one lane is left
-  for (int step = lanes / 2; step > 0; step /= 2) {
-    ivec from;
-    for (int i = 0; i < lanes; ++i) from[i] = (i + step) % lanes;
-    x = op(x, __builtin_shuffle(x, from));
-  }
-  return x[0];
 }
 )"}},
       {"v_sum",
@@ -275,6 +259,25 @@ inline vec v_log_special(vec x, vec result) {
   return table;
 }
 
+std::string index_source(int lanes) {
+  std::string numbers;
+  for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
+  return fmt::format("inline ivec v_index(int64_t first) {{ return ivec{{{}}} + lane_int(first); }}\n",
+                     numbers);
+}
+
+/// Halves onto each other until one lane is left. The permutations are spelled out: built by a loop they
+/// would not be constants to the compiler.
+std::string fold_source(int lanes) {
+  std::string text = "template <class Op>\ninline real_t v_fold(vec x, Op op) {  // halves onto each other\n";
+  for (int step = lanes / 2; step > 0; step /= 2) {
+    text += "  x = op(x, __builtin_shuffle(x, ivec{";
+    for (int i = 0; i < lanes; ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", (i + step) % lanes);
+    text += "}));\n";
+  }
+  return text + "  return x[0];\n}\n";
+}
+
 /// A non-temporal store of a whole vector: GCC has one builtin per width, clang one for all.
 std::string nontemporal_source(const std::string& function, const std::string& element,
                                const std::string& vector, int bytes) {
@@ -313,6 +316,8 @@ std::set<std::string> vector_support_needs(const std::string& name) {
 }
 
 std::string vector_support_source(const std::string& name, const std::string& real, int lanes) {
+  if (name == "v_index") return index_source(lanes);
+  if (name == "v_fold") return fold_source(lanes);
   const int bytes = lanes * (real == "double" ? 8 : 4);
   if (name == "v_nontemporal") return nontemporal_source(name, real, "vec", bytes);
   if (name == "v_nontemporal_half") return nontemporal_source(name, "uint16_t", "half", bytes / 2);

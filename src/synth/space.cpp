@@ -121,6 +121,7 @@ std::string why_invalid(const Schedule& schedule, int registers) {
   if (plain && value("divide") == "reciprocal")
     return "divide=reciprocal concerns vectors; vector=1 has none";
   if (plain && value("unroll") != "1") return "unroll counts vectors; with vector=1 the compiler decides";
+  if (plain && value("prefetch") == "row") return "prefetch=row goes along with vectors; vector=1 has none";
   if (plain && value("passes") == "merged") return "passes=merged concerns vectors; vector=1 has none";
   if (value("algorithm") != "tiled") return {};
   if (plain) return "algorithm=tiled needs vectors; vector=1 has none";
@@ -182,6 +183,13 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   }
   space.knobs.push_back(
       {"stores", "results through the caches or past them", {"cached", "streaming"}, false, "memory"});
+  if (traits.passes) {
+    space.knobs.push_back({"prefetch",
+                           "fetch the next row while this one is worked on: memory and arithmetic overlap",
+                           {"off", "row"},
+                           false,
+                           "memory"});
+  }
   if (traits.contraction) add_contraction_knobs(space, traits, target);
 
   for (const Knob& knob : space.knobs) space.naive.knobs[knob.name] = knob.values.front();
