@@ -18,8 +18,8 @@ struct ValueTraits {
   double nearest_zero() const;
 };
 
-/// Whether the style is made from the declared values element by element (constant_rows and zeros are not).
-/// Rewrites the values of elements first, first + 1, … of rows that are `row_length` long.
+/// Rewrites the declared values of elements first, first + 1, … of rows that are `row_length` long. Leaves
+/// those of constant_rows alone, which are made so from the start.
 void apply_style(InputStyle, ScalarType, const ValueTraits&, const WordSequence&, std::uint64_t first,
                  std::uint64_t row_length, std::span<double> values);
 

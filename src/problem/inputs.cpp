@@ -111,11 +111,7 @@ class ElementSource {
       default:
         break;
     }
-    normals_from(words.first(values.size()), values);
-    for (double& value : values) {
-      const double scaled = value * b_;
-      value = scaled + a_;
-    }
+    normals_from(words.first(values.size()), a_, b_, values);
   }
 
  private:
@@ -159,7 +155,7 @@ class ElementSource {
   /// eight gets a large common offset, and one in eight repeats the first row.
   void adversarial(std::uint64_t first, std::span<const std::uint32_t> words,
                    std::span<double> values) const {
-    normals_from(words.first(values.size()), values);
+    normals_from(words.first(values.size()), 0, 1, values);
     std::vector<std::uint32_t> choices(words.size());
     fill_words(sequence_.with(Purpose::style), first, choices);
     std::uint64_t row_known = ~std::uint64_t{0};
@@ -171,7 +167,7 @@ class ElementSource {
       double value = values[i];
       if (row_word >> 29 == 1) {
         const std::uint32_t word = word_at(sequence_, column);
-        normals_from({&word, 1}, {&value, 1});
+        normals_from({&word, 1}, 0, 1, {&value, 1});
         choice = word_at(sequence_.with(Purpose::style), column);
       }
       value = value * a_;

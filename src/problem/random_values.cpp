@@ -76,7 +76,6 @@ std::uint32_t counter_top(const WordSequence& sequence) {
 }
 
 using FillWords = void (*)(const WordSequence&, std::uint64_t, std::span<std::uint32_t>);
-using FillNormals = void (*)(const NormalTable&, const std::uint32_t*, double*, std::size_t);
 
 void words_portable(const WordSequence& s, std::uint64_t first, std::span<std::uint32_t> words) {
   words_of_groups(s, first, words);
@@ -115,8 +114,13 @@ std::uint32_t word_at(const WordSequence& sequence, std::uint64_t element) {
   return words[element % kWordGroup / kLanes];
 }
 
-void normals_from(std::span<const std::uint32_t> words, std::span<double> normals) {
+void normals_from(std::span<const std::uint32_t> words, double mean, double deviation,
+                  std::span<double> normals) {
   normals_of_words(normal_table(), words.data(), normals.data(), words.size());
+  for (double& value : normals) {
+    const double scaled = value * deviation;
+    value = scaled + mean;
+  }
 }
 
 }  // namespace ako
