@@ -47,7 +47,8 @@ inline double fine_unit_from(std::uint32_t word, std::uint32_t low) {
 
 /// Standard normal numbers from words: the inverse of the distribution function, linear between the points of
 /// a table that is 32 times finer than octaves of the tail's probability. Off by less than 1e-4; |z| stays
-/// below 6.4.
-void normals_from(std::span<const std::uint32_t> words, std::span<double> normals);
+/// below 6.4. Each is then multiplied by `deviation` and added to `mean`, with a rounding after both.
+void normals_from(std::span<const std::uint32_t> words, double mean, double deviation,
+                  std::span<double> normals);
 
 }  // namespace ako
