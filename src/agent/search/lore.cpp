@@ -12,10 +12,10 @@ struct Prior {
   double gain;
 };
 constexpr Prior kPriors[] = {
-    {"algorithm", 1.0}, {"threads", 0.6},  {"vector", 0.5},       {"math", 0.5},
-    {"operands", 0.4},  {"passes", 0.3},   {"temporaries", 0.25}, {"stores", 0.2},
-    {"tile_m", 0.15},   {"tile_n", 0.15},  {"unroll", 0.12},      {"block_k", 0.1},
-    {"split", 0.1},     {"block_m", 0.06}, {"block_n", 0.06},     {"divide", 0.06},
+    {"algorithm", 1.0}, {"threads", 0.6},      {"vector", 0.5},  {"math", 0.5},      {"operands", 0.4},
+    {"passes", 0.3},    {"temporaries", 0.25}, {"stores", 0.2},  {"prefetch", 0.15}, {"tile_m", 0.15},
+    {"tile_n", 0.15},   {"unroll", 0.12},      {"block_k", 0.1}, {"split", 0.1},     {"block_m", 0.06},
+    {"block_n", 0.06},  {"divide", 0.06},
 };
 
 struct ValueLore {
@@ -68,6 +68,13 @@ constexpr ValueLore kValues[] = {
      "Streaming stores send to memory what might have stayed in cache, and wait for write-combining buffers; "
      "ordinary "
      "stores do neither."},
+    {"prefetch", "row",
+     "Each row begins with misses that the hardware prefetcher has yet to notice; fetching the next row "
+     "during this one "
+     "overlaps memory and arithmetic."},
+    {"prefetch", "off",
+     "Software prefetches compete with loads for the same buffers; without them the hardware's own may "
+     "suffice."},
     {"split", "columns",
      "Threads that share the columns each pack their own part of B and read the same A, which suits few "
      "rows."},

@@ -16,9 +16,9 @@ constexpr double kFailureCost = 0.7;  // a failed trial counts as twice the incu
 constexpr double kOffTheRoof = 0.4;   // of the prior, for knobs that work on another roof than the limiting
 constexpr double kUnknownRoof = 0.7;
 constexpr double kDiscount = 0.35;  // of the prior, for every fruitless try of the same knob
-constexpr double kTowardsDerived =
-    1.5;  // on the prior, for changes to the value that the machine's facts suggest
-constexpr double kAwayFromDerived = 0.35;
+// On the prior, by what the derived schedule says: it chose the new value, it chose the old one, or it left
+// the knob where the plain nest has it.
+constexpr double kTowardsDerived = 1.5, kAwayFromDerived = 0.1, kLeftAlone = 0.5;
 constexpr double kTransfer = 0.7;        // of an effect seen elsewhere that is expected here
 constexpr double kModelTrust = 10;       // trials after which prior and model weigh the same
 constexpr double kRestartWindow = 0.35;  // in log time behind the incumbent
@@ -45,6 +45,13 @@ std::vector<const Knob*> changed_knobs(const ScheduleSpace& space, const Schedul
   for (const Knob& knob : space.knobs)
     if (value_of(from, knob.name) != value_of(to, knob.name)) changed.push_back(&knob);
   return changed;
+}
+
+double leaning(const ScheduleSpace& space, const Knob& knob, const Schedule& from, const Schedule& to) {
+  const std::string derived = value_of(space.start, knob.name);
+  if (value_of(to, knob.name) == derived) return kTowardsDerived;
+  if (value_of(from, knob.name) != derived) return 1;
+  return derived == value_of(space.naive, knob.name) ? kLeftAlone : kAwayFromDerived;
 }
 
 Schedule with(Schedule schedule, const Knob& knob, const std::string& value) {
@@ -121,11 +128,7 @@ double Planner::knob_gain(const Knob& knob, const Schedule& from, const Schedule
   auto index = static_cast<std::size_t>(&knob - ground_.space.knobs.data());
   auto seen = effects_.find({index, place_of(knob, from), place_of(knob, to)});
   if (seen != effects_.end()) return std::max(0.0, -kTransfer * seen->second.sum / seen->second.pairs);
-  const std::string derived = value_of(ground_.space.start, knob.name);
-  double towards = value_of(to, knob.name) == derived     ? kTowardsDerived
-                   : value_of(from, knob.name) == derived ? kAwayFromDerived
-                                                          : 1.0;
-  return prior_gain(knob) * relevance(knob, ground_.bottleneck) * towards *
+  return prior_gain(knob) * relevance(knob, ground_.bottleneck) * leaning(ground_.space, knob, from, to) *
          std::pow(kDiscount, attempts(knob));
 }
 

@@ -177,7 +177,9 @@ class SearchAgent final : public Agent {
     proposal.tag = tag_of(move.schedules);
     proposal.hypothesis = hypothesis_of(move, changes, situation, incumbent);
     proposal.change = joined(changes);
-    if (move.kind == Move::Kind::model) proposal.change = "the cost model's choice: " + proposal.change;
+    if (move.kind == Move::Kind::model)
+      proposal.change =
+          fmt::format("{} → {} of the cost model's choice", incumbent.text(), move.schedules.size());
     if (move.kind == Move::Kind::restart)
       proposal.change = fmt::format("from {}: {}", label_of(move.base, incumbent), proposal.change);
     if (!changes.empty()) {

@@ -33,17 +33,17 @@ std::string_view theory_of(const KnobChange& change) {
   return lore_of_size(change.knob->name, change.to.size() == 1 ? direction_of(change) : Direction::either);
 }
 
-std::string sentence_from(const Knob& knob) {
-  std::string text = knob.meaning.empty() ? fmt::format("the knob {}", knob.name) : knob.meaning;
+std::string capitalized(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
 }
 
 std::string fallback_text(const KnobChange& change) {
-  std::string works_on =
-      change.knob->relieves.empty() ? "" : fmt::format(" It works on {}.", change.knob->relieves);
-  return fmt::format("{}: {} is at {}, and {} may suit this machine better.{}", sentence_from(*change.knob),
-                     change.knob->name, change.from, listed(change.to), works_on);
+  const Knob& knob = *change.knob;
+  std::string meaning = knob.meaning.empty() ? "" : fmt::format(" ({})", knob.meaning);
+  std::string works_on = knob.relieves.empty() ? "" : fmt::format(" It works on {}.", knob.relieves);
+  return fmt::format("{}{} is at {}, and {} may suit this machine better.{}", capitalized(knob.name), meaning,
+                     change.from, listed(change.to), works_on);
 }
 
 }  // namespace
