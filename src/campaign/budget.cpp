@@ -37,7 +37,7 @@ Budget budget_left(const CampaignRecord& record, double spent) {
 }
 
 Seconds decide_seconds(const Budget& left) {
-  return Seconds(std::clamp(0.25 * left.seconds_left, 1.5, 20.0));
+  return Seconds(std::clamp(0.15 * left.seconds_left, 1.5, 20.0));
 }
 Seconds screen_seconds(const Budget& left) { return Seconds(std::clamp(0.03 * left.seconds_left, 0.4, 3.0)); }
 

@@ -83,6 +83,9 @@ Result<void> apply(const Options& options, Manifest& manifest) {
   bool endless = manifest.budget_seconds == 0 && manifest.max_iterations == 0 &&
                  manifest.target_efficiency == 0 && manifest.performance_target.empty();
   if (endless) manifest.budget_seconds = 300;
+  if (manifest.execution_mode != "workspace")
+    return fail(ErrorKind::unsupported, "this build of ako runs execution_mode workspace only",
+                "give the problem's mathematics instead of a repository's commands");
   if (manifest.target_gpu != "host")
     return fail(ErrorKind::unsupported,
                 fmt::format("this build of ako cannot run target '{}'", printable(manifest.target_gpu)),
