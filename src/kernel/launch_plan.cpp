@@ -76,6 +76,39 @@ Error with_all_names(Error error, const LaunchPlan& plan, const Problem& problem
   return error;
 }
 
+/// Arguments of one launch; `integer` gives the value of an expression that names no buffer or scalar.
+template <class Integer>
+Result<std::vector<Argument>> arguments_of(const Launch& launch, const LaunchPlan& plan,
+                                           const Problem& problem, const Integer& integer) {
+  std::vector<Argument> arguments;
+  for (const std::string& text : launch.args) {
+    if (auto named = named_argument(text, plan, problem)) {
+      arguments.push_back(*named);
+      continue;
+    }
+    Result<std::int64_t> value = integer(IntegerExpression{text});
+    if (!value) {
+      Error error = with_all_names(value.error(), plan, problem, text);
+      error.what =
+          fmt::format("argument {} of '{}': {}", arguments.size() + 1, printable(launch.kernel), error.what);
+      return std::unexpected(std::move(error));
+    }
+    arguments.push_back({Argument::Kind::integer, -1, *value});
+  }
+  return arguments;
+}
+
+template <class Integer>
+Result<std::vector<std::vector<Argument>>> arguments_of_all(const LaunchPlan& plan, const Problem& problem,
+                                                            const Integer& integer) {
+  std::vector<std::vector<Argument>> all;
+  for (const Launch& launch : plan.launches) {
+    AKO_TRY(std::vector<Argument> arguments, arguments_of(launch, plan, problem, integer));
+    all.push_back(std::move(arguments));
+  }
+  return all;
+}
+
 class Checker {
  public:
   Checker(const LaunchPlan& plan, const Problem& problem, const Bindings& chosen)
@@ -146,6 +179,12 @@ class Checker {
     if (launch.args.empty())
       complain(fmt::format("the launch of '{}' has no arguments", printable(launch.kernel)),
                "list what the kernel is given under 'args:', in the order of its parameters");
+    auto names_are_known = arguments_of(launch, plan_, problem_, [&](const IntegerExpression& expression) {
+      return evaluate(expression, problem_.shapes.empty()
+                                      ? Bindings{}
+                                      : bind(plan_, problem_, problem_.shapes[0], chosen_));
+    });
+    if (!names_are_known) errors_.push_back(names_are_known.error());
   }
 
   void check_outputs_given() {
@@ -202,39 +241,6 @@ class Checker {
   const Bindings& chosen_;
   std::vector<Error> errors_;
 };
-
-/// Arguments of one launch; `integer` gives the value of an expression that names no buffer or scalar.
-template <class Integer>
-Result<std::vector<Argument>> arguments_of(const Launch& launch, const LaunchPlan& plan,
-                                           const Problem& problem, const Integer& integer) {
-  std::vector<Argument> arguments;
-  for (const std::string& text : launch.args) {
-    if (auto named = named_argument(text, plan, problem)) {
-      arguments.push_back(*named);
-      continue;
-    }
-    Result<std::int64_t> value = integer(IntegerExpression{text});
-    if (!value) {
-      Error error = with_all_names(value.error(), plan, problem, text);
-      error.what =
-          fmt::format("argument {} of '{}': {}", arguments.size() + 1, printable(launch.kernel), error.what);
-      return std::unexpected(std::move(error));
-    }
-    arguments.push_back({Argument::Kind::integer, -1, *value});
-  }
-  return arguments;
-}
-
-template <class Integer>
-Result<std::vector<std::vector<Argument>>> arguments_of_all(const LaunchPlan& plan, const Problem& problem,
-                                                            const Integer& integer) {
-  std::vector<std::vector<Argument>> all;
-  for (const Launch& launch : plan.launches) {
-    AKO_TRY(std::vector<Argument> arguments, arguments_of(launch, plan, problem, integer));
-    all.push_back(std::move(arguments));
-  }
-  return all;
-}
 
 }  // namespace
 

@@ -36,7 +36,7 @@ class Rewriter {
   void line(std::string text) {
     for (const std::string& prefix : context_.hidden_prefixes)
       for (std::size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
-    if (is_linker_chatter(text)) return;
+    if (is_linker_chatter(text) || is_deep_inclusion(text)) return;
     if (std::string_view function = quoted_after(text, ": in function `"); !function.empty()) {
       function_ = function;
       return;
@@ -57,6 +57,13 @@ class Rewriter {
   }
 
  private:
+  /// A header that includes itself is told by two hundred lines of where from, before the error.
+  bool is_deep_inclusion(std::string_view line) {
+    bool inclusion = line.starts_with("In file included from") || line.starts_with("                 from ");
+    inclusions_ = inclusion ? inclusions_ + 1 : 0;
+    constexpr int most = 5;
+    return inclusions_ > most;
+  }
   void undefined(const std::string& symbol) {
     if (!undefined_.insert(symbol).second) return;
     for (const KernelSignature& kernel : context_.kernels)
@@ -77,6 +84,7 @@ class Rewriter {
   std::vector<std::string> lines_;
   std::set<std::string> undefined_;
   std::string function_;
+  int inclusions_ = 0;
 };
 
 }  // namespace
