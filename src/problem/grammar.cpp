@@ -37,6 +37,15 @@ class Parser {
     left_side_ = false;
   }
 
+  /// What stands for the statement if it cannot be read.
+  SyntaxStatement unread_statement() const {
+    SyntaxStatement result;
+    result.spot = now().spot;
+    if (now().kind == TokenKind::name) result.target = now().text;
+    result.broken = true;
+    return result;
+  }
+
   SyntaxStatement statement() {
     SyntaxStatement result;
     result.spot = now().spot;
@@ -463,11 +472,13 @@ std::vector<SyntaxStatement> parse_math(const SourceText& source, Diagnostics& d
   if (diagnostics.size() > before) return statements;
   Parser parser(std::move(tokens));
   for (parser.skip_newlines(); !parser.at_end();) {
+    SyntaxStatement unread = parser.unread_statement();
     try {
       statements.push_back(parser.statement());
     } catch (const Mistake& mistake) {
       diagnostics.add(mistake.spot, mistake.what, mistake.advice);
       parser.skip_statement();
+      statements.push_back(std::move(unread));
     }
   }
   return statements;

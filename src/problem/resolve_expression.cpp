@@ -181,6 +181,12 @@ ExprId Resolver::unknown(const Syntax& syntax) {
   if (constant_only_)
     return mistake(syntax.spot, fmt::format("`{}` is no dim", syntax.text),
                    did_you_mean(syntax.text, known_names(), "only dims and numbers may stand here"));
+  for (const SyntaxStatement& later : syntax_)
+    if (later.target == syntax.text)
+      return mistake(
+          syntax.spot,
+          fmt::format("{} is read before it is assigned, in line {}", syntax.text, later.spot.line),
+          "statements are evaluated in the order written; move its definition up");
   return mistake(syntax.spot, fmt::format("`{}` is not known here", syntax.text),
                  did_you_mean(syntax.text, known_names(),
                               fmt::format("an index must stand on the left side or be bound by a reduction: "

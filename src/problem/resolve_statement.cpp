@@ -68,6 +68,7 @@ void Resolver::broken_target(const std::string& name) {
 
 void Resolver::statement(std::size_t which) {
   const SyntaxStatement& syntax = syntax_[which];
+  if (syntax.broken) return broken_target(syntax.target);
   std::size_t before = problem_.statements.size();
   std::optional<TensorId> target = target_of(syntax, which);
   if (!target || !rank_agrees(syntax, tensor(*target))) return broken_target(syntax.target);

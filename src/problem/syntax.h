@@ -62,6 +62,7 @@ struct SyntaxStatement {
   std::vector<Syntax> subscripts;
   Assignment assignment = Assignment::define;
   Syntax value;
+  bool broken = false;  // could not be read: only the target is known
 };
 
 }  // namespace ako

@@ -116,6 +116,14 @@ TEST_P(Shipped, NeverCrashesTheParserWhenGarbled) {
   }
 }
 
+TEST(Guide, BeginsWithAProblemThatParses) {
+  std::string guide = *read_file(AKO_SOURCE_DIR "/docs/problems.md");
+  std::size_t begin = guide.find("```yaml\n") + 8;
+  Parsed<Problem> problem =
+      parse_problem(guide.substr(begin, guide.find("```", begin) - begin), "guide.yaml");
+  EXPECT_TRUE(problem) << errors_of(problem);
+}
+
 TEST(Patterns, AreThoseOfTheirProblems) {
   std::map<std::string, Pattern> expected = {{"adamw", Pattern::elementwise},
                                              {"argmax", Pattern::row_reduction},
