@@ -10,11 +10,6 @@
 
 namespace ako::synth {
 
-namespace {
-
-std::string scalar_c_type(ScalarType type) { return element_of(type).storage; }
-
-/// An extent in the launch plan's own notation, which knows dims by their names in the problem.
 std::string plan_text(const Program& program, ExprId id) {
   const Expr& expr = program.expr(id);
   switch (expr.kind) {
@@ -31,6 +26,10 @@ std::string plan_text(const Program& program, ExprId id) {
   return fmt::format("({} {} {})", plan_text(program, expr.args[0]),
                      symbol == symbols.end() ? "+" : symbol->second, plan_text(program, expr.args[1]));
 }
+
+namespace {
+
+std::string scalar_c_type(ScalarType type) { return element_of(type).storage; }
 
 std::string plan_extent(const Program& program, const Tensor& tensor, int dropped) {
   std::string text;

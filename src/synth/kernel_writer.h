@@ -10,6 +10,9 @@
 
 namespace ako::synth {
 
+/// An extent in the launch plan's notation, which knows dims by their names in the problem.
+std::string plan_text(const Program&, ExprId);
+
 /// `head`: the comment that opens the file, without slashes.
 Candidate write_kernel(const Problem&, Program, const Layout&, const Choices&, const std::string& head);
 

@@ -316,6 +316,8 @@ std::set<std::string> vector_support_needs(const std::string& name) {
 }
 
 std::string vector_support_source(const std::string& name, const std::string& real, int lanes) {
+  if (name == "ako_pair")
+    return "typedef int32_t pair_at __attribute__((aligned(2), may_alias));  // two bf16\n";
   if (name == "v_index") return index_source(lanes);
   if (name == "v_fold") return fold_source(lanes);
   const int bytes = lanes * (real == "double" ? 8 : 4);

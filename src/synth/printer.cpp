@@ -10,6 +10,13 @@ namespace ako::synth {
 
 Printer::Printer(Program& program, const Layout& layout, const Choices& choices)
     : program_(program), layout_(layout), choices_(choices) {
+  if (choices.tiled) {  // the words of contraction_kernel.cpp
+    for (const char* word :
+         {"a",  "b",  "c",  "i",  "j",  "k",  "m",  "n",   "p",    "m0",   "n0",    "k0",
+          "ms", "ns", "ks", "jc", "pc", "ic", "to", "row", "step", "kept", "first", "last"}) {
+      names_.take(word);
+    }
+  }
   for (const Dim& dim : program.dims) dims_.push_back(names_.take(dim.name));
   for (const Tensor& tensor : program.tensors) {
     tensors_.push_back(names_.take(tensor.name));

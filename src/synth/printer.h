@@ -65,6 +65,8 @@ class Printer {
   /// `lanes` elements, beginning where the vector index stands; `span` in scope is `whole` or `part`.
   Text lanes(ExprId id);
   std::string vector(ExprId id, int precedence = 0);  // a vector even where all lanes are equal
+  /// A real expression as lanes where it varies along the vector index, else as one value.
+  std::string lanes_or_one(ExprId id, int precedence);
   std::string mask(ExprId id);
   /// Lanes run along this index; -1: one element at a time.
   void vectorize(IndexId index) { vector_ = index; }

@@ -84,6 +84,8 @@ bool has_polynomial(Op op) {
 
 }  // namespace
 
+std::string Printer::lanes_or_one(ExprId id, int precedence) { return wrap(lanes(id), precedence); }
+
 Text Printer::lanes(ExprId id) { return varies(id) ? many(id) : real_operand(id); }
 
 std::string Printer::vector(ExprId id, int precedence) {

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "problem/inputs.h"
 #include "problem/reference.h"
