@@ -117,11 +117,9 @@ void Loops::recurrence(const Statement& statement) {
   std::vector<Range> loops = outside;
   loops.push_back(*steps);
   loops.insert(loops.end(), inside.begin(), inside.end());
-  const Range* shared = !outside.empty() ? &loops.front() : along;
   if (along != nullptr) loops.push_back(*along);
-  const Range shared_range = shared != nullptr ? *shared : Range{};
-  ordered_loops(statement, loops, shared != nullptr ? (shared == along ? along : &shared_range) : nullptr,
-                along);
+  const Range* shared = outside.empty() ? along : &outside.front();
+  ordered_loops(statement, loops, shared, along);
 }
 
 /// The elements that are updated start from zero (or what the update leaves alone) unless a value was given
