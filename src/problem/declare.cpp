@@ -160,6 +160,11 @@ void Resolver::resolve_values() {
                                                              : "for example `values: \"integers(0, 2)\"`");
       continue;
     }
+    if (text.text.find('(') != std::string::npos && text.text.find(')') == std::string::npos) {
+      diagnostics_.add(text.spot, "the values end before `)`: a comma ends an unquoted text between `{ }`",
+                       "quote them: `values: \"normal(0, 1)\"`");
+      continue;
+    }
     std::optional<Syntax> syntax = parse_expression(source_of(text), diagnostics_);
     if (!syntax) continue;
     constant_only_ = true;

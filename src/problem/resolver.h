@@ -80,7 +80,6 @@ class Resolver {
   ExprId integer_expression(const Syntax&, std::string_view where);
   ExprId real_or_same(ExprId, NumberClass wanted);  // promotes an integer to real where asked
   ExprId name(const Syntax&);
-  ExprId access(const Syntax&);
   ExprId negation(const Syntax&);
   ExprId binary(const Syntax&);
   ExprId arithmetic(Op, const Spot&, ExprId left, ExprId right);
@@ -89,14 +88,19 @@ class Resolver {
   ExprId call(const Syntax&);
   ExprId select(const Syntax&);
   ExprId apply(const struct Function&, const Syntax&, std::vector<ExprId>);
-  ExprId reduction(const Syntax&);
-  bool bind(const SyntaxBound&, Range&);
-  bool scan_is_a_prefix(const Syntax&, const Expr&);
-  bool readable(const Syntax&, TensorId, const Expr&);
-  bool recurs(const Syntax&, TensorId, const Expr&);
   ExprId unknown(const Syntax&);
   bool arity_is(const Syntax&, std::size_t);
   bool is_number(ExprId, const Spot&, std::string_view user);
+
+  // resolve_access.cpp
+  ExprId access(const Syntax&);
+  bool readable(const Syntax&, TensorId, const Expr&);
+  bool recurs(const Syntax&, TensorId, const Expr&);
+
+  // resolve_reduction.cpp
+  ExprId reduction(const Syntax&);
+  bool bind(const SyntaxBound&, Range&);
+  bool scan_is_a_prefix(const Syntax&, const Expr&);
 
   // expressions of the arena
   ExprId add(Expr, const Spot&);

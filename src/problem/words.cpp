@@ -200,6 +200,18 @@ std::string_view name_of(Distribution distribution) {
   return {};
 }
 
+std::string_view class_word(NumberClass number) {
+  switch (number) {
+    case NumberClass::real:
+      return "real";
+    case NumberClass::integer:
+      return "an integer";
+    case NumberClass::boolean:
+      return "a truth value";
+  }
+  return {};
+}
+
 bool is_comparison(Op op) { return op >= Op::less && op <= Op::not_equal; }
 bool is_logical(Op op) { return op == Op::logical_and || op == Op::logical_or; }
 

@@ -54,6 +54,8 @@ struct DistributionForm {
 std::span<const DistributionForm> distribution_forms();
 std::string_view name_of(Distribution);
 
+/// "real", "an integer", "a truth value".
+std::string_view class_word(NumberClass);
 bool is_comparison(Op);
 bool is_logical(Op);
 /// Why a name cannot be used for a dim, tensor, scalar or index; empty when it can.

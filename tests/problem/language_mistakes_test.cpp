@@ -166,6 +166,11 @@ TEST(FileMistakes, InKeysAreNamed) {
   EXPECT_THAT(errors_of_file(changed("math: |", "math: >")), HasSubstr("math must keep its lines"));
 }
 
+TEST(FileMistakes, OfUnquotedValuesAreUnderstood) {
+  EXPECT_THAT(errors_of_file(changed("x: {type: f32,", "x: {values: normal(0, 1), type: f32,")),
+              HasSubstr("quote them: `values: \"normal(0, 1)\"`"));
+}
+
 TEST(FileMistakes, InDeclarationsAreNamed) {
   EXPECT_THAT(errors_of_file(changed("problem: small", "problem: my-kernel")),
               HasSubstr("letters, digits and underscores"));
