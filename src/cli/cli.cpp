@@ -19,6 +19,7 @@ void add_report(CLI::App&, Context&);
 void add_list(CLI::App&, Context&);
 void add_show(CLI::App&, Context&);
 void add_explain(CLI::App&, Context&);
+void add_doctor(CLI::App&, Context&);
 void add_completions(CLI::App&, Context&);
 void add_time(CLI::App&, Context&);
 void add_check(CLI::App&, Context&);
@@ -37,6 +38,7 @@ constexpr Add commands[] = {
     add_list,
     add_show,
     add_explain,
+    add_doctor,
     add_time,
     add_check,
     add_judge,
