@@ -11,8 +11,8 @@
 namespace ako {
 namespace {
 
-// Reference operations per shape; about 0.3 s on two cores. A case costs one evaluation.
-constexpr double kBudget = 4e8;
+// Reference operations per shape; about 0.1 s on two cores. A case costs one evaluation.
+constexpr double kBudget = 1.5e8;
 constexpr std::size_t kDeclaredSeeds = 3;
 // Two slots put the guard page after the buffer in one launch and before it in the next; large shapes have
 // one slot.

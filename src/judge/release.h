@@ -15,7 +15,7 @@ class ReleaseMeter {
   explicit ReleaseMeter(const host::GuestOptions& options) : options_(options) {}
   /// One empty batch of `launches` launches.
   Result<void> sample(int launches);
-  /// Median of the latest samples with this number of launches.
+  /// Lower quartile of the latest samples with this number of launches.
   Microseconds overhead(int launches) const;
 
  private:

@@ -34,8 +34,9 @@ bool disturbed(const host::BatchTime& time) {
   double wall_ms = std::chrono::duration<double, std::milli>(time.wall).count();
   // Steal is counted in ticks of 10 ms: one tick in a batch of a few milliseconds is a core lost for its
   // whole length.
+  // A switch away costs a time slice of a few milliseconds: any is too many in a short batch.
   return time.steal_seconds > 0.02e-3 * wall_ms || time.major_faults > 0 ||
-         static_cast<double>(time.involuntary_switches) > 4 + 2 * wall_ms;
+         static_cast<double>(time.involuntary_switches) > 0.1 * wall_ms;
 }
 
 struct Sitting::State {
@@ -148,7 +149,9 @@ std::vector<int> Sitting::State::choose_slots(int count) {
 
 void Sitting::State::freshen(std::span<const int> chosen) {
   for (int slot : chosen) fresh.refresh(inputs_or_null(), slot);
-  for (Player* player : players()) {
+  auto order = players();
+  std::shuffle(order.begin(), order.end(), random);  // whose outputs were touched last must not matter
+  for (Player* player : order) {
     player->buffers->poison(chosen);
     for (int slot : chosen) fresh.load_inouts(player->buffers->outputs(), slot);
   }
@@ -248,7 +251,7 @@ Judged<bool> Sitting::State::pair(bool candidate_first, int count, std::array<do
     if (!time) return std::unexpected(time.error());
     any_disturbed |= disturbed(*time);
     double wall = Microseconds(time->wall).count();
-    // The overhead is a median: a batch may have cost less. A hundredth of the time is kept, so that
+    // The overhead is an estimate: a batch may have cost less. A hundredth of the time is kept, so that
     // logarithms exist.
     per_launch_us[static_cast<std::size_t>(player->side)] = std::max(wall - overhead, 0.01 * wall) / count;
   }
