@@ -24,6 +24,7 @@ void add_completions(CLI::App&, Context&);
 void add_time(CLI::App&, Context&);
 void add_check(CLI::App&, Context&);
 void add_judge(CLI::App&, Context&);
+void add_synth(CLI::App&, Context&);
 void add_bench_search(CLI::App&, Context&);
 void add_bench_noise(CLI::App&, Context&);
 
@@ -42,6 +43,7 @@ constexpr Add commands[] = {
     add_time,
     add_check,
     add_judge,
+    add_synth,
     add_completions,
 };
 
