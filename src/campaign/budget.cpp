@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "judge/decision.h"
+
 namespace ako {
 namespace {
 
@@ -17,10 +19,35 @@ double average_round(const CampaignRecord& record) {
   return count ? sum / count : 0;
 }
 
+/// A block is four batches (A B B A); the candidate is taken to be as slow as the incumbent, and making fresh
+/// inputs to take as long as running.
+double block_seconds(const Verdict& incumbent, Level level) {
+  double batches_us = 0;
+  for (const ShapeTiming& timing : incumbent.timings)
+    if (level == Level::full || timing.representative)
+      batches_us += timing.candidate_median_us * timing.launches_per_batch;
+  return 4 * 2 * batches_us * 1e-6;
+}
+
+constexpr double share_of_a_comparison = 0.15;  // of what is left
+constexpr double shortest_comparison = 2, longest_comparison = 20;
+
+Seconds at_least_minimum(double wanted, const Verdict& incumbent, Level level) {
+  double least = block_seconds(incumbent, level) * DecisionRule().minimum_blocks;
+  return Seconds(std::clamp(std::max(wanted, least), shortest_comparison, longest_comparison));
+}
+
+bool accepted_any(const CampaignRecord& record) {
+  return std::ranges::any_of(record.rounds, [](const RoundRecord& round) {
+    return round.decision == RoundDecision::accepted || round.decision == RoundDecision::accepted_trade_off;
+  });
+}
+
 }  // namespace
 
 double reserved_seconds(const CampaignRecord& record) {
   double budget = record.manifest.budget_seconds;
+  if (!accepted_any(record)) return 0.1 * budget;
   double baseline = record.rounds.empty() ? 0 : record.rounds.front().seconds;
   return std::clamp(1.2 * baseline + 2, std::min(3.0, 0.2 * budget), 0.3 * budget);
 }
@@ -36,10 +63,18 @@ Budget budget_left(const CampaignRecord& record, double spent) {
   return left;
 }
 
-Seconds decide_seconds(const Budget& left) {
-  return Seconds(std::clamp(0.15 * left.seconds_left, 1.5, 20.0));
+Seconds comparison_seconds(const Budget& left, const Verdict& incumbent, Level level) {
+  return at_least_minimum(share_of_a_comparison * left.seconds_left, incumbent, level);
 }
-Seconds screen_seconds(const Budget& left) { return Seconds(std::clamp(0.03 * left.seconds_left, 0.4, 3.0)); }
+Seconds final_seconds(const CampaignRecord& record) {
+  double wanted = record.manifest.budget_seconds > 0 ? reserved_seconds(record) : longest_comparison;
+  return at_least_minimum(wanted, record.rounds.front().verdict, Level::full);
+}
+Seconds screen_seconds(const Budget& left, const Verdict& incumbent) {
+  constexpr int blocks = 3;
+  double least = block_seconds(incumbent, Level::quick) * blocks;
+  return Seconds(std::clamp(0.03 * left.seconds_left, std::clamp(least, 0.5, 4.0), 4.0));
+}
 
 std::string reason_to_end(const CampaignRecord& record, const Achieved& best, double spent) {
   const Manifest& manifest = record.manifest;

@@ -6,6 +6,7 @@
 
 #include "campaign/campaign.h"
 #include "campaign/metrics.h"
+#include "judge/client.h"
 
 namespace ako {
 
@@ -27,9 +28,13 @@ class Spending {
 double reserved_seconds(const CampaignRecord&);
 /// For rounds: what is left after the reserve; infinite and INT_MAX where there is no limit.
 Budget budget_left(const CampaignRecord&, double spent);
-/// Timing budget of one comparison.
-Seconds decide_seconds(const Budget&);
-Seconds screen_seconds(const Budget&);
+/// Timing budget of one comparison with a kernel timed as in `incumbent` (all shapes, or the representative
+/// ones): a share of what is left, but never less than the judge's minimum of blocks takes, without which it
+/// can only answer "ambiguous".
+Seconds comparison_seconds(const Budget&, const Verdict& incumbent, Level);
+Seconds screen_seconds(const Budget&, const Verdict& incumbent);
+/// Of the final verification, against the baseline on all shapes.
+Seconds final_seconds(const CampaignRecord&);
 
 /// The reason to end, in words with the rule's number ("T1 …"), or empty. `best`: of the incumbent, over its
 /// shapes.

@@ -150,8 +150,7 @@ class Engine {
                                &record_.rounds.front().proposal.candidate};
     question.level = Level::full;
     question.confirm = true;
-    question.time_budget =
-        Seconds(record_.manifest.budget_seconds > 0 ? std::max(3.0, reserved_seconds(record_)) : 20.0);
+    question.time_budget = final_seconds(record_);
     AKO_CHECK(inquiry_.ask(question));
     return {};
   }

@@ -68,7 +68,7 @@ Result<void> screen(Screened& one, const RoundSetting& setting, Inquiry& inquiry
   Inquiry::Question question{"screen", one.variant->label, one.variant->candidate,
                              &setting.incumbent.proposal.candidate};
   question.effort = Effort::screen;
-  question.time_budget = screen_seconds(setting.left);
+  question.time_budget = screen_seconds(setting.left, widest_verdict(setting.incumbent));
   AKO_TRY(one.verdict, inquiry.ask(question));
   double now = log_ratio_of(one.verdict).value_or(0);
   one.log_ratio = (one.log_ratio * one.rungs + now) / (one.rungs + 1);
@@ -121,7 +121,8 @@ std::string outcomes_text(const std::vector<Screened>& field) {
 Result<void> decide(RoundRecord& round, const RoundSetting& setting, Inquiry& inquiry) {
   const Candidate& incumbent = setting.incumbent.proposal.candidate;
   Inquiry::Question question{"decide", "", round.proposal.candidate, &incumbent};
-  question.time_budget = decide_seconds(setting.left);
+  const Verdict& timed = widest_verdict(setting.incumbent);
+  question.time_budget = comparison_seconds(setting.left, timed, Level::quick);
   AKO_TRY(round.verdict, inquiry.ask(question));
   if (deserves_confirmation(round.verdict)) {
     // Stricter than asking for the full level only of small or risky gains: every acceptance has been right
@@ -129,6 +130,7 @@ Result<void> decide(RoundRecord& round, const RoundSetting& setting, Inquiry& in
     question.kind = "confirm";
     question.level = Level::full;
     question.confirm = true;
+    question.time_budget = comparison_seconds(setting.left, timed, Level::full);
     AKO_TRY(round.confirmation, inquiry.ask(question));
     if (round.confirmation->against_incumbent) round.confirmation->against_incumbent->confirmed = true;
   }
