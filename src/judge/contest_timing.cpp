@@ -96,10 +96,10 @@ class Rounds {
   /// Disturbed blocks are repeated, at most as often as there are good ones: on a machine that is never quiet
   /// they count.
   Judged<Block> undisturbed(Sitting& sitting) {
-    auto block = sitting.block();
+    auto block = sitting.block(disturbed_ <= kept_);
     while (block && block->disturbed && disturbed_ <= kept_) {
       ++disturbed_;
-      block = sitting.block();
+      block = sitting.block(disturbed_ <= kept_);
     }
     ++kept_;
     return block;

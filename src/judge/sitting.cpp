@@ -297,7 +297,7 @@ Judged<std::unique_ptr<Sitting>> Sitting::prepare(const Contest& contest, const 
 
 Judged<void> Sitting::attach() { return state_->attach(); }
 
-Judged<Block> Sitting::block() {
+Judged<Block> Sitting::block(bool discard_disturbed) {
   State& s = *state_;
   bool first = s.random.below(2) == 0;
   Block block;
@@ -307,6 +307,7 @@ Judged<Block> Sitting::block() {
     if (!disturbance) return std::unexpected(disturbance.error());
     block.disturbed |= *disturbance;
   }
+  if (block.disturbed && discard_disturbed) return block;
   if (s.launches > 1 && s.random.below(kSinglesEvery) == 0) {
     std::array<double, 2> single{};
     auto done = s.pair(s.random.below(2) == 0, 1, single);

@@ -38,7 +38,8 @@ class Sitting {
   /// Maps this shape's buffers into the guests; before the first block and after another shape's turn.
   Judged<void> attach();
   /// Two pairs, A B B A or B A A B, each pair on new inputs. Without incumbent: two batches of the candidate.
-  Judged<Block> block();
+  /// A disturbed block leaves no samples when `discard_disturbed`.
+  Judged<Block> block(bool discard_disturbed);
   /// Raw samples and their summary; the caller adds the location over blocks.
   ShapeTiming timing() const;
   /// Evidence of launches that overlap, or nothing.
