@@ -19,18 +19,20 @@ double average_round(const CampaignRecord& record) {
   return count ? sum / count : 0;
 }
 
-/// A block is four batches (A B B A); the candidate is taken to be as slow as the incumbent, and making fresh
-/// inputs to take as long as running.
+/// A block is four batches (A B B A). Batches grow with the faster of the two kernels, inputs are made anew
+/// and caches flushed in between: on a busy 2-core machine a block took three to five times its kernels' own
+/// time.
 double block_seconds(const Verdict& incumbent, Level level) {
   double batches_us = 0;
   for (const ShapeTiming& timing : incumbent.timings)
     if (level == Level::full || timing.representative)
       batches_us += timing.candidate_median_us * timing.launches_per_batch;
-  return 4 * 2 * batches_us * 1e-6;
+  return 4 * 4 * batches_us * 1e-6;
 }
 
 constexpr double share_of_a_comparison = 0.15;  // of what is left
-constexpr double shortest_comparison = 2, longest_comparison = 20;
+/// Clear answers come early whatever the limit; a limit too short only makes them ambiguous.
+constexpr double shortest_comparison = 6, longest_comparison = 20;
 
 Seconds at_least_minimum(double wanted, const Verdict& incumbent, Level level) {
   double least = block_seconds(incumbent, level) * DecisionRule().minimum_blocks;
