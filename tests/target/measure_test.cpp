@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "target/host/host.h"
@@ -35,6 +36,18 @@ TEST_F(Measured, FactsAreFoundAgainWithTheirSource) {
     EXPECT_EQ(found.fact(name), measured->fact(name)) << name;
     EXPECT_TRUE(found.facts.at(name).source.starts_with("measured 20")) << found.facts.at(name).source;
   }
+}
+
+TEST_F(Measured, RoofsNeverSink) {
+  ASSERT_TRUE(measure({Seconds{0.2}}));
+  auto json = nlohmann::json::parse(read_file(store()).value());
+  json["facts"]["peak_flops_f32"] = {{"value", 1e18}, {"source", "a better day"}};
+  json["facts"]["peak_flops_f64"] = {{"value", 1}, {"source", "a worse day"}};
+  ASSERT_TRUE(write_file(store(), json.dump()));
+  auto again = measure({Seconds{0.2}});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->facts.at("peak_flops_f32").source, "a better day");
+  EXPECT_GT(again->facts.at("peak_flops_f64").value, 1e6);
 }
 
 TEST_F(Measured, FactsOfAnotherMachineAreNotBelieved) {

@@ -117,7 +117,7 @@ TEST_F(HostToolchainTest, OffersTheGuestHeader) {
 
 TEST_F(HostToolchainTest, ShowsErrorsUnderTheCandidatesOwnFileNames) {
   std::string log = log_of("extern \"C\" void scale() { int x = \"\"; }\n");
-  EXPECT_TRUE(log.starts_with("scale.cpp: In function") && contains(log, "scale.cpp:1:")) << log;
+  EXPECT_TRUE(log.starts_with("scale.cpp:") && contains(log, "scale.cpp:1:")) << log;
   EXPECT_FALSE(contains(log, "/tmp") || contains(log, "ako_call") || contains(log, AKO_SOURCE_DIR)) << log;
 }
 
@@ -162,13 +162,13 @@ TEST_F(HostToolchainTest, StopsACompilerBomb) {
 
 TEST_F(HostToolchainTest, StopsEndlessInclusion) {
   std::string log = log_of("#include \"scale.cpp\"\n");
-  EXPECT_TRUE(contains(log, "nested depth")) << log;
+  EXPECT_TRUE(contains(log, "nested")) << log;
 }
 
 TEST_F(HostToolchainTest, RefusesAnEnormousObject) {
   options_.largest_code = mebibytes(1);
-  EXPECT_TRUE(contains(log_of(std::string("int big[1 << 20] = {1};\n") + std::string(scale_source)),
-                       "at most 1"));
+  EXPECT_TRUE(
+      contains(log_of(std::string("int big[1 << 20] = {1};\n") + std::string(scale_source)), "at most 1"));
 }
 
 TEST_F(HostToolchainTest, RefusesFlagsBeforeCompiling) {
@@ -198,12 +198,12 @@ class Secrets : public testing::RealToolchain {
 TEST_F(Secrets, CannotBeIncluded) {
   std::string log = log_of("#include \"" + path_ + "\"\n#include \"/etc/passwd\"\n");
   EXPECT_FALSE(contains(log, "sesame") || contains(log, "root:")) << log;
-  EXPECT_TRUE(contains(log, "No such file")) << log;
+  EXPECT_TRUE(contains(log, "No such file") || contains(log, "file not found")) << log;
 }
 
 TEST_F(Secrets, CannotBeAssembledIn) {
   std::string log = log_of("asm(\".incbin \\\"" + path_ + "\\\"\");\n" + std::string(scale_source));
-  EXPECT_TRUE(contains(log, "file not found")) << log;
+  EXPECT_TRUE(contains(log, "file not found") || contains(log, "Could not find incbin file")) << log;
 }
 
 TEST_F(HostToolchainTest, ReportsItsOwnTroubleAsAnError) {

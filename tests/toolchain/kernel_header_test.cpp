@@ -66,13 +66,14 @@ class KernelHeader : public testing::RealToolchain {
     std::vector<float> values(codes.size());
     call("decode_" + name, codes.data(), values.data(), values.size());
     for (std::size_t i = 0; i < codes.size(); ++i)
-      ASSERT_TRUE(same(values[i], decode(type, i))) << name << " code " << i << " is " << values[i];
+      ASSERT_TRUE(same(values[i], decode(type, i)) || (finite_only_ && std::isnan(decode(type, i))))
+          << name << " code " << i << " is " << values[i];
 
     codes.resize(floats_.size());
     call("encode_" + name, floats_.data(), codes.data(), floats_.size());
     for (std::size_t i = 0; i < floats_.size(); ++i) {
       std::uint64_t expected = encode(type, floats_[i]);
-      bool both_nan = std::isnan(floats_[i]) && std::isnan(decode(type, codes[i]));
+      bool both_nan = std::isnan(floats_[i]) && (finite_only_ || std::isnan(decode(type, codes[i])));
       ASSERT_TRUE(expected == codes[i] || both_nan)
           << name << " of " << floats_[i] << " is " << int{codes[i]};
     }
@@ -96,6 +97,7 @@ class KernelHeader : public testing::RealToolchain {
   };
   std::unique_ptr<void, Unload> library_;
   std::vector<float> floats_ = many_floats();
+  bool finite_only_ = false;  // -ffinite-math-only: the compiler may take it that there are no NaN
 };
 
 TEST_F(KernelHeader, ConvertsExactly) {
@@ -104,6 +106,7 @@ TEST_F(KernelHeader, ConvertsExactly) {
 }
 
 TEST_F(KernelHeader, ConvertsExactlyWhenTheCompilerMayReorderArithmetic) {
+  finite_only_ = true;
   load({"-fassociative-math", "-ffinite-math-only", "-fno-signed-zeros", "-freciprocal-math"});
   expect_all_exact();
 }

@@ -7,8 +7,8 @@
 //   }
 //
 // Conversions round to nearest, ties to even, straight from float. They are branch-free, so that loops over
-// them vectorize, and work on bits, so that they stay right under -ffast-math. No header is included: they
-// take as long to compile as the kernel itself.
+// them vectorize, and work on bits, so that they stay right under -ffast-math (NaN apart). No header is
+// included: they take as long to compile as the kernel itself.
 #ifndef AKO_KERNEL_H
 #define AKO_KERNEL_H
 

@@ -56,6 +56,16 @@ Result<void> store_facts(const std::string& key, const std::map<std::string, Fac
   return write_file(store_path(), document.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
+/// A roof is a limit: of two measurements of the same machine the higher one stands, for the lower one was
+/// disturbed.
+void keep_higher(std::map<std::string, Fact>& facts, const std::map<std::string, Fact>& earlier) {
+  for (auto& [name, fact] : facts) {
+    auto before = earlier.find(name);
+    bool is_roof = name.starts_with("peak_") || name.ends_with("_bytes_per_s");
+    if (is_roof && before != earlier.end() && before->second.value > fact.value) fact = before->second;
+  }
+}
+
 TargetFacts without_measurements() {
   TargetFacts facts;
   facts.id = "host";
@@ -95,6 +105,7 @@ Result<TargetFacts> measure(const MeasureOptions& options) {
   for (const auto& [type, peak] : measure_peaks(facts.compute_units, 0.3 * budget))
     facts.facts["peak_flops_" + type] = {peak, source};
   facts.facts["timer_resolution_s"] = {measure_timer_resolution().count(), source};
+  keep_higher(facts.facts, stored_facts(machine_key(facts)));
   AKO_CHECK(store_facts(machine_key(facts), facts.facts));
   return facts;
 }

@@ -13,8 +13,9 @@ TargetFacts look_up();
 struct MeasureOptions {
   Seconds budget{6};
 };
-/// Copy and read bandwidth (arrays ≥ 8 × last-level cache, best sustained of several passes), peak fp32/fp64 FLOP/s by
-/// fused multiply-adds in registers on all cores, timer resolution; stored for look_up.
+/// Copy and read bandwidth (arrays ≥ 8 × last-level cache, best sustained of several passes), peak fp32/fp64
+/// FLOP/s by fused multiply-adds in registers on all cores, timer resolution; stored for look_up. Roofs are
+/// limits: where an earlier measurement of this machine was higher, it stands, with its date.
 Result<TargetFacts> measure(const MeasureOptions& = {});
 
 }  // namespace ako::host

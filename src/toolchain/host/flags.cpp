@@ -85,13 +85,21 @@ Result<void> check_flags(std::span<const std::string> flags) {
   return {};
 }
 
-std::vector<std::string> base_flags() {
-  return {"-std=c++20", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", "-fvisibility=hidden",
-          "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wno-unknown-pragmas", "-Wno-psabi",
-          "-fmax-errors=20", "-fdiagnostics-color=never",
-          // Undefined symbols are the linker's errors, not the loader's; no symbol is looked up while a clock
-          // runs.
-          "-Wl,-z,defs", "-Wl,-z,now", "-Wl,--build-id=none"};
+std::vector<std::string> base_flags(bool for_clang) {
+  std::vector<std::string> flags{"-std=c++20", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC",
+                                 "-fvisibility=hidden",
+                                 // No kernel reads errno or the exception flags, and both keep loops over
+                                 // elementary functions from vectorizing.
+                                 "-fno-math-errno", "-fno-trapping-math", "-Wall", "-Wno-unknown-pragmas",
+                                 "-Wno-psabi", "-fdiagnostics-color=never",
+                                 // Undefined symbols are the linker's errors, not the loader's; no symbol is
+                                 // looked up while a clock runs.
+                                 "-Wl,-z,defs", "-Wl,-z,now", "-Wl,--build-id=none"};
+  if (for_clang)
+    flags.insert(flags.end(), {"-ferror-limit=20", "-Qunused-arguments"});
+  else
+    flags.emplace_back("-fmax-errors=20");
+  return flags;
 }
 
 }  // namespace ako

@@ -17,6 +17,6 @@ bool is_allowed_flag(std::string_view flag);
 /// The first flag that is not allowed, as an error whose advice lists those that are.
 Result<void> check_flags(std::span<const std::string> flags);
 /// What every C++ candidate is compiled with; the candidate's own flags come after it and so win.
-std::vector<std::string> base_flags();
+std::vector<std::string> base_flags(bool for_clang);
 
 }  // namespace ako

@@ -101,7 +101,7 @@ bool HostToolchain::builds(Language language, const TargetId& target) const {
 
 std::vector<std::string> HostToolchain::command(const Candidate& candidate) const {
   std::vector<std::string> command{compiler_.path.string()};
-  for (std::string& flag : base_flags()) command.push_back(std::move(flag));
+  for (std::string& flag : base_flags(compiler_.is_clang)) command.push_back(std::move(flag));
   command.insert(command.end(), candidate.flags.begin(), candidate.flags.end());
   for (const auto& [name, value] : tunables_in_force(candidate.plan, candidate.tunables))
     command.push_back(fmt::format("-D{}={}", name, value));

@@ -24,8 +24,7 @@ std::string_view quoted_after(std::string_view line, std::string_view before) {
 /// The linker names object files that the author never saw, by temporary names.
 bool is_linker_chatter(std::string_view line) {
   return line.starts_with("collect2: ") || line.find("ld: warning: -z defs ignored") != line.npos ||
-         line.starts_with("clang: error: linker command failed") ||
-         line.starts_with("clang++: error: linker command failed") ||
+         line.find(": error: linker command failed with exit code") != line.npos ||
          (line.starts_with("cc1: warning:") && line.find("command-line option") != line.npos);
 }
 
