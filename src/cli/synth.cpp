@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ako synth`: the kernel that a schedule stands for, without judging it.
-#include "synth/schedule.h"
-
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "synth/schedule.h"
 #include "target/host/host.h"
 
 namespace ako {
@@ -51,9 +50,11 @@ int print_space(const Problem& problem, const ScheduleSpace& space, const Contex
   fmt::print("{}: {}\n\n", Style(context.color).bold(printable(problem.name)), name_of(space.pattern));
   std::vector<std::vector<std::string>> rows{{"  knob", "values", "relieves", "meaning"}};
   for (const Knob& knob : space.knobs) {
-    rows.push_back({"  " + knob.name, fmt::format("{}", fmt::join(knob.values, " ")), knob.relieves, knob.meaning});
+    rows.push_back(
+        {"  " + knob.name, fmt::format("{}", fmt::join(knob.values, " ")), knob.relieves, knob.meaning});
   }
-  fmt::print("{}\n  naive: {}\n  start: {}\n", aligned_table(rows, {}), space.naive.text(), space.start.text());
+  fmt::print("{}\n  naive: {}\n  start: {}\n", aligned_table(rows, {}), space.naive.text(),
+             space.start.text());
   return exit_code::fine;
 }
 
@@ -67,7 +68,8 @@ Result<void> write_candidate(const Candidate& candidate, const std::filesystem::
 
 int synth(const Options& options, const Context& context) {
   if (options.target != "host") {
-    return complain(context, Error{ErrorKind::unsupported, "no schedules for the target '" + printable(options.target) + "' yet",
+    return complain(context, Error{ErrorKind::unsupported,
+                                   "no schedules for the target '" + printable(options.target) + "' yet",
                                    "use --target host"});
   }
   const auto problem = problem_argument(options.problem, options.shapes);
@@ -81,7 +83,8 @@ int synth(const Options& options, const Context& context) {
   const auto candidate = synthesize(*problem, *schedule, facts, Language::cpp);
   if (!candidate) return complain(context, candidate.error());
   if (!options.output.empty()) {
-    if (auto written = write_candidate(*candidate, options.output); !written) return complain(context, written.error());
+    if (auto written = write_candidate(*candidate, options.output); !written)
+      return complain(context, written.error());
   }
   if (context.json) {
     nlohmann::json document = {{"schedule", schedule->text()}, {"candidate", to_json(*candidate)}};
@@ -98,14 +101,17 @@ int synth(const Options& options, const Context& context) {
 
 void add_synth(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("synth", "Write the kernel that a schedule stands for, or list a problem's knobs.");
-  command->add_option("problem", options->problem, "A problem file, or the name of a shipped one")->required();
+  CLI::App* command =
+      app.add_subcommand("synth", "Write the kernel that a schedule stands for, or list a problem's knobs.");
+  command->add_option("problem", options->problem, "A problem file, or the name of a shipped one")
+      ->required();
   command->add_option("--schedule", options->schedule,
                       "start, naive, or settings on top of start: \"threads=1 vector=8\"");
   command->add_flag("--space", options->space, "List the knobs and their values instead");
   command->add_option("--shape", options->shapes, "Other shapes than the file's: \"T=128,D=64;T=1,D=1\"");
   command->add_option("--target", options->target, "host");
-  command->add_option("-o,--output", options->output, "FILE.cpp (its plan goes to FILE.plan.yaml), or a folder");
+  command->add_option("-o,--output", options->output,
+                      "FILE.cpp (its plan goes to FILE.plan.yaml), or a folder");
   command->footer(
       "Examples:\n"
       "  ako synth softmax --space\n"

@@ -106,10 +106,10 @@ std::vector<Group> group_statements(const Program& program) {
         continue;
       }
     }
-    const bool plain =
-        fusable(program, statement) &&
-        std::ranges::all_of(statement.indices, [&](const Range& r) { return rectangular(program, r); });
-    groups.push_back({plain ? rank(statement) : 0, {i}});
+    const auto oblique =
+        std::ranges::find_if_not(statement.indices, [&](const Range& r) { return rectangular(program, r); });
+    const int depth = fusable(program, statement) ? static_cast<int>(oblique - statement.indices.begin()) : 0;
+    groups.push_back({depth, {i}});
   }
   return groups;
 }

@@ -2,6 +2,7 @@
 #include "synth/loops.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ako::synth {
 
@@ -75,6 +76,16 @@ bool Loops::uneven(const Group& group) const {
   return found;
 }
 
+/// The first reduction in a statement counts as work for every element.
+void Loops::add_reduction(const Statement& statement, std::vector<Range>& work) const {
+  bool found = false;
+  visit(program_, statement.value, [&](ExprId e) {
+    const Expr& expr = program_.expr(e);
+    if (expr.kind != ExprKind::reduce || std::exchange(found, true)) return;
+    work.insert(work.end(), expr.bounds.begin(), expr.bounds.end());
+  });
+}
+
 void Loops::group(const Group& group) {
   const Statement& first = program_.statements[group.statements.front()];
   const bool ordered = first.kind != StatementKind::define ||
@@ -86,10 +97,8 @@ void Loops::group(const Group& group) {
     const Statement& statement = program_.statements[at];
     if (statement.indices.size() > work.size()) work = statement.indices;
   }
-  if (is_reduction(program_, first)) {
-    const auto& bounds = program_.expr(first.value).bounds;
-    if (static_cast<int>(work.size()) == group.depth) work.insert(work.end(), bounds.begin(), bounds.end());
-  }
+  if (static_cast<int>(work.size()) == group.depth || !rectangular(program_, work.back()))
+    add_reduction(first, work);
   const std::vector<Range> shared(first.indices.begin(), first.indices.begin() + group.depth);
   Code& code = printer_.code();
   if (shared.empty() && !first.indices.empty() && printer_.choices().threads > 1 &&

@@ -52,8 +52,6 @@ class Loops {
   void lane_pass(const Group&, const Pass&);
   void lane_body(const Group&, const Pass&);
   void lane_reduction(std::size_t at);
-  void lane_loops(const Pass&, const std::string& index, const std::string& function,
-                  const std::vector<std::string>& accumulators);
   void plan_prefetch(const Group&, std::vector<Pass>&) const;
   void prefetch(const Group&, const Pass&);
   bool read_outside(const Group&, const Pass&, TensorId) const;
@@ -63,6 +61,7 @@ class Loops {
   void share_range(const Range&, const std::vector<Range>& work, std::set<IndexId> indices);
   void parallel(const std::vector<Range>& loops, const std::vector<Range>& work, bool uneven);
   std::string work_text(const std::vector<Range>&);
+  void add_reduction(const Statement&, std::vector<Range>& work) const;
   bool uneven(const Group&) const;
   void note_scratch(TensorId);
   void assign(const Statement&, const std::string& value);

@@ -3,6 +3,7 @@
 // which everything is independent; lanes run along the last axis where it is independent too.
 #include <algorithm>
 
+#include "synth/lanes.h"
 #include "synth/loops.h"
 
 namespace ako::synth {
@@ -84,9 +85,7 @@ void Loops::ordered_loops(const Statement& statement, std::vector<Range> loops, 
     printer_.store(statement.target, statement.subscripts, combined(value, true), true);
     printer_.vectorize(-1);
     code.close("};");
-    Pass pass;
-    pass.inner = *along;
-    lane_loops(pass, index, function, {});
+    lane_loops(printer_, *along, index, function, {});
     printer_.release(*along);
     printer_.give_back(function);
   }

@@ -3,6 +3,7 @@
 // vectors at a time, then for single ones, then for the rest of the row.
 #include <algorithm>
 
+#include "synth/lanes.h"
 #include "synth/loops.h"
 
 namespace ako::synth {
@@ -11,19 +12,6 @@ namespace {
 
 bool reduces(const Statement& statement, int depth) {
   return static_cast<int>(statement.indices.size()) == depth;
-}
-
-const char* fold_of(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum:
-      return "v_sum";
-    case ReduceOp::prod:
-      return "v_prod";
-    case ReduceOp::max:
-      return "v_max";
-    default:
-      return "v_min";
-  }
 }
 
 }  // namespace
@@ -133,35 +121,6 @@ void Loops::lane_body(const Group& group, const Pass& pass) {
   printer_.vectorize(-1);
 }
 
-/// for (; d + 64 <= D; d += 64) { pass(d, …); pass(d + 16, …); … }
-void Loops::lane_loops(const Pass& pass, const std::string& index, const std::string& function,
-                       const std::vector<std::string>& accumulators) {
-  Code& code = printer_.code();
-  const int lanes = printer_.choices().lanes, unroll = printer_.choices().unroll;
-  const auto [lower, upper] = printer_.bounds(pass.inner);
-  const auto call = [&](const std::string& at, const std::string& span, int copy) {
-    std::string text = fmt::format("{}({}, {}", function, at, span);
-    for (const std::string& accumulator : accumulators) text += fmt::format(", {}{}", accumulator, copy);
-    code.line("{});", text);
-  };
-  code.line("int64_t {} = {};", index, lower);
-  if (unroll > 1) {
-    code.open("for (; {0} + {1} <= {2}; {0} += {1})", index, lanes * unroll, upper);
-    for (int copy = 0; copy < unroll; ++copy) {
-      call(copy == 0 ? index : fmt::format("{} + {}", index, copy * lanes), "whole{}", copy);
-    }
-    code.close();
-  }
-  code.open("for (; {0} + {1} <= {2}; {0} += {1})", index, lanes, upper);
-  call(index, "whole{}", 0);
-  code.close();
-  code.line("if ({0} < {1}) {2};", index, upper, [&] {
-    std::string text = fmt::format("{}({}, part{{int({} - {})}}", function, index, upper, index);
-    for (const std::string& accumulator : accumulators) text += fmt::format(", {}0", accumulator);
-    return text + ")";
-  }());
-}
-
 void Loops::lane_pass(const Group& group, const Pass& pass) {
   Code& code = printer_.code();
   const int unroll = printer_.choices().unroll;
@@ -191,7 +150,7 @@ void Loops::lane_pass(const Group& group, const Pass& pass) {
   code.open("const auto {} = [&]({}) __attribute__((always_inline))", function, parameters);
   lane_body(group, pass);
   code.close("};");
-  lane_loops(pass, index, function, accumulators);
+  lane_loops(printer_, pass.inner, index, function, accumulators);
   printer_.release(pass.inner);
   printer_.give_back(function);
   for (auto range = pass.outer.rbegin(); range != pass.outer.rend(); ++range) printer_.close_loop(*range);

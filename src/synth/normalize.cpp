@@ -100,8 +100,9 @@ bool reads_elsewhere(const Program& program, const Statement& statement) {
 
 Program normalize(const Problem& problem) {
   Program program = problem;
+  trim_to_readers(program);
   std::vector<Statement> statements;
-  for (Statement statement : problem.statements) {
+  for (Statement statement : std::vector<Statement>(program.statements)) {
     statement.value = Hoist(program, statement, statements).value(statement.value);
     if (statement.kind == StatementKind::define && reads_elsewhere(program, statement)) {
       const std::string name = "new_" + program.tensor(statement.target).name;

@@ -138,7 +138,11 @@ inline ivec v_each_mask(int64_t first, N n, F f) {
 )"}},
       {"v_rsqrt", {{"v_sqrt"}, R"(inline vec v_rsqrt(vec x) { return 1 / v_sqrt(x); }
 )"}},
-      {"v_sigmoid", {{"v_exp"}, R"(inline vec v_sigmoid(vec x) { return 1 / (1 + v_exp(-x)); }
+      {"v_sigmoid",
+       {{"v_exp", "v_abs"}, R"(inline vec v_sigmoid(vec x) {  // by the exponential that cannot overflow
+  const vec e = v_exp(-v_abs(x));
+  return (x < 0 ? e : vec{} + 1) / (1 + e);
+}
 )"}},
       {"v_sigmoid_libm", {{"libm:expf", "libm:exp"}, R"(inline vec v_sigmoid_libm(vec x) {
   for (int i = 0; i < lanes; ++i) x[i] = 1 / (1 + (sizeof(real_t) == 4 ? real_t(expf(float(-x[i]))) : real_t(exp(-x[i]))));

@@ -106,6 +106,8 @@ class Printer {
   Text one_binary(const Expr&);
   Text one_call(const Expr&);
   Text one_select(const Expr&);
+  bool reduces_by_lanes(const Expr&) const;
+  Text one_reduce_by_lanes(const Expr&);
   Text one_reduce(const Expr&);
   Text lazily(ExprId id);
   Text one_scalar(ScalarId);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "synth/element.h"
+#include "synth/lanes.h"
 #include "synth/printer.h"
 
 namespace ako::synth {
@@ -410,7 +411,58 @@ Text Printer::one_select(const Expr& expr) {
   return {fmt::format("{} ? {} : {}", condition, wrap(side(1), choice + 1), wrap(side(2), choice)), choice};
 }
 
+/// A reduction along neighbours goes by lanes even where the expression round it is for one element.
+bool Printer::reduces_by_lanes(const Expr& expr) const {
+  const bool simple = expr.type == NumberClass::real && expr.reduce <= ReduceOp::min && !expr.scan;
+  if (choices_.lanes <= 1 || vector_ >= 0 || !simple) return false;
+  const IndexId inner = expr.bounds.back().index;
+  int neighbours = 0, scattered = 0;
+  visit(program_, expr.args[0], [&](ExprId e) {
+    const Expr& access = program_.expr(e);
+    if (access.kind == ExprKind::reduce) ++scattered;
+    if (access.kind != ExprKind::access || !mentions(program_, e, inner)) return;
+    ++(unit_stride(access, inner) && !access.fallback ? neighbours : scattered);
+  });
+  return neighbours > 0 && scattered == 0;
+}
+
+Text Printer::one_reduce_by_lanes(const Expr& expr) {
+  const std::string total = names_.take(expr.reduce == ReduceOp::sum ? "total" : "result");
+  const std::string lanes = names_.take(total + "_lanes"), function = names_.take("term");
+  const std::string start = identity(expr.reduce, NumberClass::real);
+  for (int copy = 0; copy < choices_.unroll; ++copy) {
+    code_->line("vec {}{} = {}({}) - vec{{}};", lanes, copy, real_, start);
+  }
+  code_->open_block();
+  for (std::size_t i = 0; i + 1 < expr.bounds.size(); ++i) open_loop(expr.bounds[i]);
+  const Range& inner = expr.bounds.back();
+  const std::string index = bind(inner);
+  code_->open("const auto {} = [&](int64_t {}, auto span, vec& {}) __attribute__((always_inline))", function,
+              index, lanes);
+  vectorize(inner.index);
+  std::string value = vector(expr.args[0]);
+  if (expr.condition) {
+    need("v_where");
+    value = fmt::format("v_where({}, {}, {})", mask(*expr.condition), value, start);
+  }
+  need("v_keep");
+  code_->line(combine(expr.reduce, lanes, fmt::format("v_keep({}, span, {})", value, start)));
+  vectorize(-1);
+  code_->close("};");
+  lane_loops(*this, inner, index, function, {lanes});
+  release(inner);
+  for (std::size_t i = expr.bounds.size() - 1; i-- > 0;) close_loop(expr.bounds[i]);
+  code_->close();
+  for (int copy = 1; copy < choices_.unroll; ++copy) {
+    code_->line(combine(expr.reduce, lanes + "0", fmt::format("{}{}", lanes, copy)));
+  }
+  need(fold_of(expr.reduce));
+  code_->line("const {} {} = {}({}0);", real_, total, fold_of(expr.reduce), lanes);
+  return {total};
+}
+
 Text Printer::one_reduce(const Expr& expr) {
+  if (reduces_by_lanes(expr)) return one_reduce_by_lanes(expr);
   const bool arg = expr.reduce == ReduceOp::argmax || expr.reduce == ReduceOp::argmin;
   static constexpr const char* names[] = {"total", "product", "largest", "smallest",
                                           "some",  "every",   "best",    "best"};

@@ -51,6 +51,9 @@ ExprId access(Program&, TensorId, std::vector<ExprId> subscripts);
 /// they do depend on. Statements that read what they overwrite at another place go through a temporary.
 Program normalize(const Problem&);
 
+/// Temporaries are computed only as far as they are read. Returns how many were shortened.
+int trim_to_readers(Program&);
+
 /// Expressions with a transcendental function that a reduction evaluates and a later statement evaluates
 /// again become a temporary (softmax: the exponentials). Returns how many.
 int keep_common(Program&);

@@ -103,6 +103,20 @@ void add_contraction_knobs(ScheduleSpace& space, const Traits& traits, const Tar
   }
 }
 
+/// The results of the largest shape do not fit in the caches anyway.
+bool streams(const Problem& problem, const TargetFacts& target) {
+  const std::int64_t cache = std::max(target.last_level_cache().count, mebibytes(8).count);
+  return std::ranges::any_of(problem.shapes, [&](const Shape& shape) {
+    std::int64_t written = 0;
+    for (const TensorId id : kernel_tensors(problem)) {
+      const Tensor& tensor = problem.tensor(id);
+      if (tensor.role != TensorRole::input)
+        written += storage_bytes(tensor.type, element_count(problem, tensor, shape)).count;
+    }
+    return written > cache;
+  });
+}
+
 void set(Schedule& schedule, const ScheduleSpace& space, const char* knob, const std::string& wanted) {
   const Knob* found = space.find(knob);
   if (found == nullptr) return;
@@ -198,6 +212,8 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space.start, space, "vector", std::to_string(widest));
   set(space.start, space, "unroll", traits.contraction ? "4" : "2");
   set(space.start, space, "passes", "merged");
+  set(space.start, space, "prefetch", "row");
+  if (memory && streams(problem, target)) set(space.start, space, "stores", "streaming");
   set(space.start, space, "math", "polynomial");
   set(space.start, space, "divide", "reciprocal");
   const int registers = target.vector_bits >= 512 ? 32 : 16;
