@@ -32,6 +32,7 @@ namespace {
 
 using Add = void (*)(CLI::App&, Context&);
 
+// clang-format off: one line per command
 constexpr Add commands[] = {
     add_optimize,
     add_resume,
@@ -47,6 +48,7 @@ constexpr Add commands[] = {
     add_completions,
 };
 
+// clang-format on
 constexpr std::array<Add, 2> benches = {add_bench_search, add_bench_noise};
 
 // ---- the rest is the same for every command ----

@@ -243,7 +243,8 @@ Result<Database> Database::open(const fs::path& path, const std::vector<Schema>&
     state->path = path;
     int flags =
         SQLITE_OPEN_URI | (reading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-    int code = sqlite3_open_v2(uri_of(fs::absolute(path).lexically_normal(), how).c_str(), &state->handle, flags, nullptr);
+    int code = sqlite3_open_v2(uri_of(fs::absolute(path).lexically_normal(), how).c_str(), &state->handle,
+                               flags, nullptr);
     if (code != SQLITE_OK) return state->error(code, "open");
     sqlite3_extended_result_codes(state->handle, 1);
     sqlite3_busy_timeout(state->handle, 10'000);
