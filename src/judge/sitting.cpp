@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "base/clock.h"
 #include "judge/suspicion.h"
@@ -342,7 +343,8 @@ ShapeTiming Sitting::timing() const {
 std::optional<Rejected> Sitting::overlap() const {
   const State& s = *state_;
   return batch_overlap({s.candidate.single_us, median(s.candidate.batch_us)},
-                       {s.incumbent.single_us, median(s.incumbent.batch_us)}, s.launches);
+                       {s.incumbent.single_us, median(s.incumbent.batch_us)}, s.launches,
+                       static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 const Shape& Sitting::shape() const { return state_->shape; }

@@ -16,7 +16,10 @@ constexpr double kBandwidthAllowance = 1.5, kPeakAllowance = 1.2;
 // honest.
 constexpr double kWakeUp_us = 250;
 constexpr double kOverlapRatio = 1.6;
-constexpr std::size_t kSinglesNeeded = 3;
+// Overlapping launches gain the number of cores at most. A launch that takes far longer alone than that
+// explains was held up by something else: a busy machine is no evidence against anyone.
+constexpr double kBeyondCores = 1.25;
+constexpr std::size_t kSinglesNeeded = 4;
 
 bool needs_all_its_bytes(Pattern pattern) {
   return pattern == Pattern::elementwise || pattern == Pattern::row_reduction ||
@@ -61,8 +64,9 @@ std::optional<Rejected> below_roofline(const Problem& problem, const Shape& shap
 }
 
 std::optional<Rejected> batch_overlap(const AffineSamples& candidate, const AffineSamples& incumbent,
-                                      int launches) {
-  if (launches < 2 || candidate.single_us.size() < kSinglesNeeded || candidate.per_launch_us <= 0)
+                                      int launches, int cores) {
+  if (launches < 2 || cores < 2 || candidate.single_us.size() < kSinglesNeeded ||
+      candidate.per_launch_us <= 0)
     return std::nullopt;
   double single = median(candidate.single_us);
   double usual = incumbent.per_launch_us > 0 && !incumbent.single_us.empty()
@@ -72,6 +76,9 @@ std::optional<Rejected> batch_overlap(const AffineSamples& candidate, const Affi
   // The shortest single launch must agree: interruptions only lengthen.
   double shortest = *std::min_element(candidate.single_us.begin(), candidate.single_us.end());
   if (shortest <= kOverlapRatio * candidate.per_launch_us + kWakeUp_us) return std::nullopt;
+  double most = kBeyondCores * std::min(cores, launches) * candidate.per_launch_us + kWakeUp_us;
+  if (single > most || *std::max_element(candidate.single_us.begin(), candidate.single_us.end()) > 2 * most)
+    return std::nullopt;
   return Rejected{
       "batch-overlap",
       fmt::format("a launch takes {} alone but {} in a batch of {}: launches of a batch overlap",

@@ -23,12 +23,12 @@ std::optional<Rejected> below_roofline(const Problem&, const Shape&, const Targe
 
 /// Launches of one batch that overlap or are reordered show as a single launch that takes much longer than
 /// its share of a batch, T(1) - overhead > t(n), beyond what waking up costs and beyond what the incumbent
-/// shows as well.
+/// shows as well. What exceeds the number of cores is no overlap and proves nothing.
 struct AffineSamples {
   std::span<const double> single_us;  // batches of one launch, overhead subtracted
   double per_launch_us = 0;           // median of batches of `launches`
 };
 std::optional<Rejected> batch_overlap(const AffineSamples& candidate, const AffineSamples& incumbent,
-                                      int launches);
+                                      int launches, int cores);
 
 }  // namespace ako

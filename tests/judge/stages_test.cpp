@@ -77,16 +77,16 @@ AffineSamples samples(const std::vector<double>& single, double per_launch) { re
 
 TEST(BatchOverlap, SeesLaunchesThatRunTwoAtATime) {
   std::vector<double> overlapping{2000, 2010, 1990, 2005}, honest{1020, 1000, 1015, 1010};
-  EXPECT_TRUE(batch_overlap(samples(overlapping, 1000), samples(honest, 1000), 8));
-  EXPECT_FALSE(batch_overlap(samples(honest, 1000), samples(honest, 1000), 8));
+  EXPECT_TRUE(batch_overlap(samples(overlapping, 1000), samples(honest, 1000), 8, 2));
+  EXPECT_FALSE(batch_overlap(samples(honest, 1000), samples(honest, 1000), 8, 2));
 }
 
 TEST(BatchOverlap, ForgivesWakingUpAndInterruptions) {
   std::vector<double> waking{120, 140, 130}, interrupted{1000, 9000, 9000, 1010};
   std::vector<double> honest{1000};
-  EXPECT_FALSE(batch_overlap(samples(waking, 10), samples({}, 0), 100));
-  EXPECT_FALSE(batch_overlap(samples(interrupted, 1000), samples(honest, 1000), 8));
-  EXPECT_FALSE(batch_overlap(samples(interrupted, 100), samples({}, 0), 1));
+  EXPECT_FALSE(batch_overlap(samples(waking, 10), samples({}, 0), 100, 2));
+  EXPECT_FALSE(batch_overlap(samples(interrupted, 1000), samples(honest, 1000), 8, 2));
+  EXPECT_FALSE(batch_overlap(samples(interrupted, 100), samples({}, 0), 1, 2));
 }
 
 Problem shipped(const std::string& name) {
