@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
 #include "cli/cli.h"
 #include "judge/server.h"
@@ -14,7 +15,13 @@ void add_judge(CLI::App& app, Context& context) {
   command->add_option("--threads", options->threads, "Threads of a host kernel (default: all cores)")
       ->check(CLI::Range(0, 4096));
   command->footer("Examples:\n  echo '{\"id\":1,\"method\":\"facts\"}' | ako judge");
-  command->callback([options, &context] { context.exit_code = serve_judge(*options); });
+  command->callback([options, &context] {
+    // The reference's OpenMP threads, too, must not lose time slices to spinning (see
+    // target/host/run_guest.cpp). libgomp reads this when it is loaded, with the first reference; nothing
+    // runs beside us yet.
+    ::setenv("GOMP_SPINCOUNT", "1000", 0);
+    context.exit_code = serve_judge(*options);
+  });
 }
 
 }  // namespace ako
