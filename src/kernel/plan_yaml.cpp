@@ -47,8 +47,11 @@ YAML::Node YamlReader::load() {
             "at most 1 MiB");
     return {};
   }
-  if (text_.find('\0') != std::string_view::npos) {
-    mistake(YAML::Mark::null_mark(), "the file holds a NUL byte", "this is not a text file");
+  std::string plain(text_);
+  std::erase(plain, '\r');
+  if (printable(plain, true) != plain) {
+    mistake(YAML::Mark::null_mark(), "the file holds control characters or bytes that are not UTF-8",
+            "write it as plain UTF-8 text");
     return {};
   }
   try {

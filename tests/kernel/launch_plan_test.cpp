@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/launch_plan.h"
 
+#include "base/random.h"
 #include "kernel/softmax_fixture.h"
 
 namespace ako {
@@ -78,6 +79,36 @@ TEST(LaunchPlan, SurvivesHostileNesting) {
   EXPECT_FALSE(parse_launch_plan(std::string(100'000, '['), "p"));
   EXPECT_FALSE(parse_launch_plan("launches: " + std::string(100'000, '{'), "p"));
   EXPECT_FALSE(parse_launch_plan("launches: &a [*a]", "p"));
+}
+
+TEST(LaunchPlan, MayHaveTheLineEndsOfOtherSystems) {
+  EXPECT_EQ(plan_of("launches:\r\n  - {kernel: f, args: [x]}\r\n"),
+            plan_of("launches: [{kernel: f, args: [x]}]"));
+}
+
+/// Small changes to a plan either are refused or survive being written and read again.
+TEST(LaunchPlan, WritesWhatItReadsBackWhateverItRead) {
+  Random random(1);
+  int read = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string text(full_plan);
+    for (std::uint64_t j = 0; j <= random.below(4); ++j) {
+      std::size_t at = random.below(text.size());
+      if (random.below(2))
+        text[at] = static_cast<char>(random());
+      else if (random.below(2))
+        text.erase(at, 1 + random.below(4));
+      else
+        text.insert(at, 1, "[]{}:,&*-#\n \"'"[random.below(14)]);
+    }
+    auto plan = parse_launch_plan(text, "p");
+    if (!plan) continue;
+    ++read;
+    auto again = parse_launch_plan(to_yaml(*plan), "q");
+    ASSERT_TRUE(again) << text << to_text(again.error());
+    ASSERT_EQ(*again, *plan) << text;
+  }
+  EXPECT_GT(read, 50);
 }
 
 TEST(LaunchPlan, DefaultGivesTensorsThenScalarsThenDims) {
