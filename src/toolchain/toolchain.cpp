@@ -27,12 +27,16 @@ Result<Toolchain*> choose_toolchain(std::span<const std::unique_ptr<Toolchain>> 
                                     const TargetId& target) {
   for (const auto& toolchain : toolchains)
     if (toolchain->builds(language, target)) return toolchain.get();
-  std::string advice = "'ako doctor' shows which languages and targets this machine can build";
-  if (language == Language::cpp && target == "host")
-    advice = "install a compiler: apt-get install g++, or set AKO_CXX";
+  // Why one that could be here is not: a compiler or a file of ako's own is missing.
+  for (Find find : table)
+    if (auto toolchain = find(); !toolchain)
+      return fail(toolchain.error().kind,
+                  fmt::format("nothing here builds {} for the target {}: {}", name_of(language), target,
+                              toolchain.error().what),
+                  toolchain.error().advice);
   return fail(ErrorKind::unsupported,
               fmt::format("nothing here builds {} for the target {}", name_of(language), target),
-              std::move(advice));
+              "'ako doctor' shows which languages and targets this machine can build");
 }
 
 }  // namespace ako

@@ -232,5 +232,15 @@ TEST(Toolchains, BuildForTheHost) {
   EXPECT_EQ(none.error().kind, ErrorKind::unsupported);
 }
 
+TEST(Toolchains, SayWhichCompilerIsMissing) {
+  ::setenv("AKO_CXX", "no-such-compiler", 1);
+  auto toolchains = find_toolchains();
+  auto none = choose_toolchain(toolchains, Language::cpp, "host");
+  ::unsetenv("AKO_CXX");
+  ASSERT_FALSE(none);
+  EXPECT_TRUE(contains(none.error().what, "there is no compiler no-such-compiler")) << none.error().what;
+  EXPECT_TRUE(contains(none.error().advice, "apt-get install g++"));
+}
+
 }  // namespace
 }  // namespace ako
