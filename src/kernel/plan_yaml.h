@@ -1,40 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading YAML with errors that point at a line: shared by launch plans and candidate folders.
+// The YAML form of launch plans, inside of other documents too.
 #pragma once
 
-#include <yaml-cpp/yaml.h>
-
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernel/launch_plan.h"
+#include "kernel/yaml_reader.h"
 
 namespace ako {
-
-/// A YAML document being read, and the mistakes found in it so far.
-class YamlReader {
- public:
-  YamlReader(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
-
-  /// The document, or a null node after a syntax error (which is noted).
-  YAML::Node load();
-
-  void mistake(const YAML::Node& at, std::string what, std::string advice = {});
-  void mistake(const YAML::Mark& at, std::string what, std::string advice = {});
-  /// Notes keys of a map that are not in `known`, and keys given twice. False when it is no map.
-  bool check_keys(const YAML::Node& map, std::string_view what, const std::vector<std::string>& known);
-  /// The text of a scalar; notes a mistake and returns nothing when it is something else.
-  std::optional<std::string> scalar(const YAML::Node&, std::string_view what);
-  std::optional<std::int64_t> integer(const YAML::Node&, std::string_view what);
-  std::vector<std::string> scalars(const YAML::Node& list, std::string_view what);
-
-  std::vector<Error> errors;
-
- private:
-  std::string_view text_;
-  std::string file_;
-};
 
 /// The plan's own keys of `map`; other keys are the caller's to check.
 LaunchPlan read_plan(const YAML::Node& map, YamlReader&);
