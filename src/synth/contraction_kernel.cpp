@@ -121,7 +121,7 @@ class Emitter {
       if (pairs_) f.line("const ivec a{} = ivec{{}} + *reinterpret_cast<const pair_at*>(a + {});", i, i * 2);
       for (int j = 0; j < vectors; ++j) {
         if (pairs_)
-          f.line("{0} = __builtin_ia32_dpbf16ps_v16sf({0}, a{1}, b{2});", c(i, j), i, j);
+          f.line("{0} = v_dot_pairs({0}, a{1}, b{2});", c(i, j), i, j);
         else
           f.line("{} += a[{}] * b{};", c(i, j), i, j);
       }
@@ -132,7 +132,7 @@ class Emitter {
         f.line("*reinterpret_cast<vec*>(c + {}) = {};", i * nr_ + j * lanes, c(i, j));
     }
     f.close();
-    if (pairs_) printer_.need("ako_pair");
+    if (pairs_) printer_.need("v_dot_pairs");
   }
 
   /// Block sizes fitted to the problem, and the buffers.

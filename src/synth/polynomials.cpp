@@ -53,8 +53,8 @@ inline void v_stream(real_t* p, vec x, whole n) {
 }
 inline void v_stream(real_t* p, vec x, part n) { v_store(p, x, n); }
 )"}},
-      {"v_load_bf16", {{}, R"(inline vec v_load_bf16(const uint16_t* p, whole) {
-  return (vec)(__builtin_convertvector(*reinterpret_cast<const half_at*>(p), word) << 16);
+      {"v_load_bf16", {{"v_widen"}, R"(inline vec v_load_bf16(const uint16_t* p, whole) {
+  return (vec)(v_widen(*reinterpret_cast<const half_at*>(p)) << 16);
 }
 inline vec v_load_bf16(const uint16_t* p, part n) {
   word x = {};
@@ -62,14 +62,14 @@ inline vec v_load_bf16(const uint16_t* p, part n) {
   return (vec)x;
 }
 )"}},
-      {"v_bf16", {{}, R"(inline half v_bf16(vec x) {  // to nearest even; a NaN stays one
+      {"v_bf16", {{"v_narrow"}, R"(inline half v_bf16(vec x) {  // to nearest even; a NaN stays one
   const word bits = (word)x;
   const word rounded = bits + 0x7fff + (bits >> 16 & 1);
-  return __builtin_convertvector((x == x ? rounded : bits | 0x400000) >> 16, half);
+  return v_narrow((x == x ? rounded : bits | 0x400000) >> 16);
 }
 )"}},
-      {"v_store_bf16",
-       {{"v_bf16"},
+      {"v_store_bf16",  // beside v_bf16 or v_bf16_hardware
+       {{},
         R"(inline void v_store_bf16(uint16_t* p, vec x, whole) { *reinterpret_cast<half_at*>(p) = v_bf16(x); }
 inline void v_store_bf16(uint16_t* p, vec x, part n) {
   const half rounded = v_bf16(x);
@@ -149,19 +149,12 @@ inline ivec v_each_mask(int64_t first, N n, F f) {
   return x;
 }
 )"}},
-      {"v_round",
-       {{},
-        R"(// To the nearest whole number by adding 1.5 * 2^23, whose last bit is worth one; `bits` gets it as an integer.
-inline vec v_round(vec x, ivec& bits) {
-  const vec shifted = x + 0x1.8p23f;
-  bits = (ivec)shifted - 0x4b400000;
-  return shifted - 0x1.8p23f;
-}
+      {"v_round", {{}, R"(// To the nearest whole number by adding 1.5 * 2^23, whose last bit is worth one.
+inline vec v_round(vec x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
 )"}},
       {"v_scale",
-       {{},
-        R"(inline vec v_scale(vec x, ivec exponent) {  // x * 2^exponent in two steps, so that denormals come out right
-  const ivec half = exponent >> 1;
+       {{}, R"(inline vec v_scale(vec x, vec n) {  // x * 2^n in two steps, so that denormals come out right
+  const ivec exponent = __builtin_convertvector(n, ivec), half = exponent >> 1;
   return x * (vec)((half + 127) << 23) * (vec)((exponent - half + 127) << 23);
 }
 )"}},
@@ -176,20 +169,18 @@ inline vec v_round(vec x, ivec& bits) {
       {"v_exp",
        {{"v_round", "v_scale", "v_exp_reduced"},
         R"(inline vec v_exp(vec x) {  // 2^n * e^r with x = n * ln(2) + r
-  x = x < -105 ? -105 - vec{} : x;  // below: zero; comparisons leave a NaN alone
-  x = x > 90 ? 90 - vec{} : x;      // above: infinity
-  ivec exponent;
-  const vec n = v_round(x * 1.44269504f, exponent);
+  x = -105 > x ? -105 - vec{} : x;  // below: zero; comparisons leave a NaN alone
+  x = 90 < x ? 90 - vec{} : x;      // above: infinity
+  const vec n = v_round(x * 1.44269504f);
   const vec r = x - n * 0.693145752f - n * 1.42860677e-6f;
-  return v_scale(v_exp_reduced(r), exponent);
+  return v_scale(v_exp_reduced(r), n);
 }
 )"}},
       {"v_exp2", {{"v_round", "v_scale", "v_exp_reduced"}, R"(inline vec v_exp2(vec x) {
-  x = x < -151 ? -151 - vec{} : x;
-  x = x > 129 ? 129 - vec{} : x;
-  ivec exponent;
-  const vec n = v_round(x, exponent);
-  return v_scale(v_exp_reduced((x - n) * 0.693147181f), exponent);
+  x = -151 > x ? -151 - vec{} : x;
+  x = 129 < x ? 129 - vec{} : x;
+  const vec n = v_round(x);
+  return v_scale(v_exp_reduced((x - n) * 0.693147181f), n);
 }
 )"}},
       {"v_log_parts",
@@ -263,6 +254,58 @@ inline vec v_log_special(vec x, vec result) {
   return table;
 }
 
+// GCC 12 splits these conversions of 16 lanes into halves; the builtins are one instruction.
+std::string widen_source(int lanes) {
+  if (lanes != 16) return "inline word v_widen(half x) { return __builtin_convertvector(x, word); }\n";
+  return R"(inline word v_widen(half x) {
+#ifdef __clang__
+  return __builtin_convertvector(x, word);
+#else
+  typedef short shorts __attribute__((vector_size(32)));
+  return (word)__builtin_ia32_pmovzxwd512_mask((shorts)x, ivec{}, 0xffff);
+#endif
+}
+)";
+}
+
+std::string narrow_source(int lanes) {
+  if (lanes != 16) return "inline half v_narrow(word x) { return __builtin_convertvector(x, half); }\n";
+  return R"(inline half v_narrow(word x) {
+#ifdef __clang__
+  return __builtin_convertvector(x, half);
+#else
+  typedef short shorts __attribute__((vector_size(32)));
+  return (half)__builtin_ia32_pmovdw512_mask((ivec)x, shorts{}, 0xffff);
+#endif
+}
+)";
+}
+
+constexpr std::string_view dot_pairs_source =
+    R"(typedef int32_t pair_at __attribute__((aligned(2), may_alias));  // two bf16
+#if defined(__clang__) || __GNUC__ >= 13
+typedef __bf16 pairs __attribute__((vector_size(64)));
+#else
+typedef short pairs __attribute__((vector_size(64)));
+#endif
+inline vec v_dot_pairs(vec c, ivec a, ivec b) {
+#ifdef __clang__
+  return __builtin_ia32_dpbf16ps_512(c, (pairs)a, (pairs)b);
+#else
+  return __builtin_ia32_dpbf16ps_v16sf(c, (pairs)a, (pairs)b);
+#endif
+}
+)";
+
+constexpr std::string_view hardware_bf16_source = R"(inline half v_bf16(vec x) {  // denormals become zero
+#ifdef __clang__
+  return (half)__builtin_ia32_cvtneps2bf16_512(x);
+#else
+  return (half)__builtin_ia32_cvtneps2bf16_v16sf(x);
+#endif
+}
+)";
+
 std::string index_source(int lanes) {
   std::string numbers;
   for (int i = 0; i < lanes; ++i) numbers += fmt::format("{}{}", i == 0 ? "" : ", ", i);
@@ -320,18 +363,18 @@ std::set<std::string> vector_support_needs(const std::string& name) {
 }
 
 std::string vector_support_source(const std::string& name, const std::string& real, int lanes) {
-  if (name == "ako_pair")
-    return "typedef int32_t pair_at __attribute__((aligned(2), may_alias));  // two bf16\n";
+  if (name == "v_widen") return widen_source(lanes);
+  if (name == "v_narrow") return narrow_source(lanes);
+  if (name == "v_dot_pairs") return std::string(dot_pairs_source);
   if (name == "v_index") return index_source(lanes);
   if (name == "v_fold") return fold_source(lanes);
   const int bytes = lanes * (real == "double" ? 8 : 4);
   if (name == "v_nontemporal") return nontemporal_source(name, real, "vec", bytes);
   if (name == "v_nontemporal_half") return nontemporal_source(name, "uint16_t", "half", bytes / 2);
   if (name == "v_scale" && lanes == 16 && real == "float") {
-    return "inline vec v_scale(vec x, ivec exponent) {\n"
-           "  return __builtin_ia32_scalefps512_mask(x, __builtin_convertvector(exponent, vec), x, -1, "
-           "4);\n}\n";
+    return "inline vec v_scale(vec x, vec n) { return __builtin_ia32_scalefps512_mask(x, n, x, -1, 4); }\n";
   }
+  if (name == "v_bf16_hardware") return std::string(hardware_bf16_source);
   const auto piece = pieces().find(name);
   return piece == pieces().end() ? std::string{} : std::string(piece->second.text);
 }

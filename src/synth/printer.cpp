@@ -129,6 +129,8 @@ void Printer::store(TensorId target, const std::vector<ExprId>& subscripts, cons
   const std::string function =
       (past_caches ? "v_stream" : "v_store") + (plain ? "" : "_" + std::string(name_of(tensor.type)));
   need(function);
+  if (!plain && tensor.type == ScalarType::bf16)
+    need(choices_.hardware_rounding ? "v_bf16_hardware" : "v_bf16");
   code_->line("{}({} + {}, {}, span);", function, tensor_name(target), at, value);
 }
 

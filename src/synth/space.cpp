@@ -64,6 +64,9 @@ Traits traits_of(const Problem& problem) {
       any_expression(program, [](const Expr& e) { return e.kind == ExprKind::call && has_polynomial(e.op); });
   traits.divides =
       any_expression(program, [](const Expr& e) { return e.op == Op::div && e.type == NumberClass::real; });
+  traits.rounds = std::ranges::any_of(kernel_tensors(problem), [&](TensorId id) {
+    return problem.tensor(id).type == ScalarType::bf16 && problem.tensor(id).role != TensorRole::input;
+  });
   traits.passes = program.statements.size() > 1;
   return traits;
 }
@@ -136,6 +139,7 @@ std::string why_invalid(const Schedule& schedule, int registers) {
     return "divide=reciprocal concerns vectors; vector=1 has none";
   if (plain && value("unroll") != "1") return "unroll counts vectors; with vector=1 the compiler decides";
   if (plain && value("prefetch") == "row") return "prefetch=row goes along with vectors; vector=1 has none";
+  if (value("rounding") == "hardware" && value("vector") != "16") return "rounding=hardware needs vector=16";
   if (plain && value("passes") == "merged") return "passes=merged concerns vectors; vector=1 has none";
   if (value("algorithm") != "tiled") return {};
   if (plain) return "algorithm=tiled needs vectors; vector=1 has none";
@@ -204,6 +208,14 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
                            false,
                            "memory"});
   }
+  if (traits.rounds && !traits.wide && widest >= 16 && target.has("avx512_bf16")) {
+    space.knobs.push_back(
+        {"rounding",
+         "to bf16 by integer arithmetic, or by the processor's instruction, which makes denormals zero",
+         {"exact", "hardware"},
+         false,
+         "compute"});
+  }
   if (traits.contraction) add_contraction_knobs(space, traits, target);
 
   for (const Knob& knob : space.knobs) space.naive.knobs[knob.name] = knob.values.front();
@@ -214,6 +226,7 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space.start, space, "passes", "merged");
   set(space.start, space, "prefetch", "row");
   if (memory && streams(problem, target)) set(space.start, space, "stores", "streaming");
+  set(space.start, space, "rounding", "hardware");
   set(space.start, space, "math", "polynomial");
   set(space.start, space, "divide", "reciprocal");
   const int registers = target.vector_bits >= 512 ? 32 : 16;

@@ -15,6 +15,7 @@ struct Traits {
   bool temporaries = false;     // something could be kept or computed again
   bool transcendental = false;  // functions with polynomial forms
   bool divides = false;
+  bool rounds = false;  // to bf16
   bool passes = false;  // more than one loop over a row
 };
 Traits traits_of(const Problem&);

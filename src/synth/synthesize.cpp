@@ -61,6 +61,7 @@ synth::Choices choices_of(const Schedule& schedule) {
   choices.streaming = text("stores") == "streaming";
   choices.reciprocal = text("divide") == "reciprocal";
   choices.merge_passes = text("passes") == "merged";
+  choices.hardware_rounding = text("rounding") == "hardware";
   choices.prefetch = text("prefetch") == "row";
   choices.tiled = text("algorithm") == "tiled";
   choices.tile_m = number("tile_m", choices.tile_m);
