@@ -106,12 +106,13 @@ Policy policy_for(const GuestOptions& options, const Load& load) {
   policy.memory = options.memory;
   policy.processes = 64 + 2 * threads_of(options);
   policy.cpu_limit = Seconds(0);  // many batches, each with a limit of its own
-  // libgomp's waiting threads spin for milliseconds by default. On an idle machine a spin of a few
-  // microseconds is as quick (47 us for a small parallel loop either way); on a busy one the default loses
-  // whole time slices (8 ms against 0.15 ms).
+  // libgomp's waiting threads spin for several milliseconds by default and lose whole time slices when
+  // something else runs (8 ms for a parallel loop of 47 us). A millisecond bridges the gap between two
+  // launches as well and loses less (1.1 ms); much shorter, and threads sleep between launches and pay for
+  // waking.
   policy.environment = {{"OMP_NUM_THREADS", std::to_string(threads_of(options))},
                         {"OMP_DYNAMIC", "false"},
-                        {"GOMP_SPINCOUNT", "1000"},
+                        {"GOMP_SPINCOUNT", "20000"},
                         {"LC_ALL", "C"}};
   return policy;
 }
