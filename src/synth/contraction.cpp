@@ -70,8 +70,12 @@ std::optional<Contraction> match_contraction(const Program& program, const Layou
     return std::nullopt;
   for (std::size_t i = 1; i < group.statements.size(); ++i) {
     const Statement& later = program.statements[group.statements[i]];
-    if (!unrounded(program.tensor(statement.target)) || !finishes(program, statement, later))
-      return std::nullopt;
+    if (!finishes(program, statement, later)) return std::nullopt;
+    // What passes from one to the next does so in registers, where nothing is rounded.
+    for (std::size_t before = 0; before < i; ++before) {
+      const TensorId target = program.statements[group.statements[before]].target;
+      if (reads(program, later.value, target) && !unrounded(program.tensor(target))) return std::nullopt;
+    }
     result.finish.push_back(group.statements[i]);
   }
   const bool wanted_elsewhere =

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "synth/element.h"
+
 namespace ako::synth {
 
 namespace {
@@ -27,7 +29,7 @@ void Loops::assign(const Statement& statement, const std::string& value) {
   Code& code = printer_.code();
   if (printer_.storage(statement.target).home == Home::local) {
     code.line("const {} {} = {};", printer_.value_type(statement.target),
-              printer_.tensor_name(statement.target), value);
+              printer_.tensor_name(statement.target), printer_.rounded(statement.target, value));
     return;
   }
   note_scratch(statement.target);
@@ -76,6 +78,23 @@ bool Loops::uneven(const Group& group) const {
   return found;
 }
 
+/// The loops whose iterations may go to different threads. Elements narrower than a byte share bytes with
+/// their neighbours, so the last axis of a packed result stays together, and so do rows that do not end on a
+/// byte.
+std::vector<Range> Loops::separable(const Group& group, std::vector<Range> loops) const {
+  for (const std::size_t at : group.statements) {
+    const Statement& statement = program_.statements[at];
+    const Tensor& tensor = program_.tensor(statement.target);
+    if (tensor.exact || !element_of(tensor.type).packed || statement.indices.empty()) continue;
+    if (loops.size() == statement.indices.size()) loops.pop_back();
+    for (const Shape& shape : program_.shapes) {
+      const std::int64_t row = extents(program_, tensor, shape).back();
+      if (row * storage_bits(tensor.type) % 8 != 0) return {};
+    }
+  }
+  return loops;
+}
+
 /// The first reduction in a statement counts as work for every element.
 void Loops::add_reduction(const Statement& statement, std::vector<Range>& work) const {
   bool found = false;
@@ -111,7 +130,7 @@ void Loops::group(const Group& group) {
     printer_.clear_share();
     return;
   }
-  parallel(shared, work, uneven(group));
+  parallel(separable(group, shared), work, uneven(group));
   std::vector<std::string> names;
   for (const Range& range : shared) {
     printer_.open_loop(range);

@@ -61,6 +61,7 @@ class Loops {
   void share_range(const Range&, const std::vector<Range>& work, std::set<IndexId> indices);
   void parallel(const std::vector<Range>& loops, const std::vector<Range>& work, bool uneven);
   std::string work_text(const std::vector<Range>&);
+  std::vector<Range> separable(const Group&, std::vector<Range> loops) const;
   void add_reduction(const Statement&, std::vector<Range>& work) const;
   bool uneven(const Group&) const;
   void note_scratch(TensorId);

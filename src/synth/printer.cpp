@@ -148,6 +148,16 @@ std::string Printer::element(const Statement& statement) {
   return real_operand_of(statement.value, program_.tensor(statement.target).number).text;
 }
 
+std::string Printer::rounded(TensorId id, const std::string& value) {
+  const Tensor& tensor = program_.tensor(id);
+  if (tensor.exact || tensor.number != NumberClass::real) return value;
+  if (element_of(tensor.type).encode.empty())
+    return wide_ && tensor.type == ScalarType::f32 ? "float(" + value + ")" : value;
+  const std::string function = "round_" + std::string(name_of(tensor.type));
+  need(function);
+  return function + "(" + value + ")";
+}
+
 ExprId Printer::old_value(const Statement& statement) {
   return access(program_, statement.target, statement.subscripts);
 }

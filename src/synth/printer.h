@@ -85,6 +85,8 @@ class Printer {
   void store_at(TensorId target, const std::string& offset, const std::string& value);
   /// A statement's value for one element, converted to what its target takes.
   std::string element(const Statement&);
+  /// A value as a declared temporary holds it.
+  std::string rounded(TensorId, const std::string& value);
   /// What an update reads before it writes.
   ExprId old_value(const Statement&);
   std::string offset(TensorId, const std::vector<ExprId>& subscripts);

@@ -198,7 +198,7 @@ int inline_elementwise(Program& program, int most_uses) {
                         !definition.indices.empty();
     const Uses uses = uses_of(program, at);
     if (!simple || uses.spoiled || uses.count == 0 || uses.count > most_uses ||
-        !unchanged(program, definition.value, at + 1, uses.last)) {
+        !unchanged(program, definition.value, at + 1, uses.last + 1)) {
       ++at;
       continue;
     }

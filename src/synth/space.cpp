@@ -59,7 +59,8 @@ Traits traits_of(const Problem& problem) {
   Program kept = program;
   Program inlined = program;
   const int shared = keep_common(kept), computed_again = inline_elementwise(inlined, 8);
-  traits.temporaries = shared > 0 || computed_again > 0;
+  traits.keeps = shared > 0;
+  traits.recomputes = computed_again > 0;
   traits.transcendental =
       any_expression(program, [](const Expr& e) { return e.kind == ExprKind::call && has_polynomial(e.op); });
   traits.divides =
@@ -177,13 +178,13 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
                            true,
                            "memory"});
   }
-  if (traits.temporaries) {
+  if (traits.keeps || traits.recomputes) {
+    std::vector<std::string> values{"written"};
+    if (traits.recomputes) values.push_back("recomputed");
+    if (traits.keeps) values.push_back("kept");
     space.knobs.push_back(
-        {"temporaries",
-         "as the problem writes them, computed again where they are read, or kept in scratch",
-         {"written", "recomputed", "kept"},
-         true,
-         memory ? "compute" : "memory"});
+        {"temporaries", "as the problem writes them, computed again where they are read, or kept in scratch",
+         values, true, memory ? "compute" : "memory"});
   }
   if (traits.transcendental && !traits.wide) {
     space.knobs.push_back({"math",

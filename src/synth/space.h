@@ -12,7 +12,8 @@ struct Traits {
   bool wide = false;            // fp64 arithmetic
   bool contraction = false;     // a statement that packed panels apply to
   bool pairs = false;           // … whose operands are plain bf16
-  bool temporaries = false;     // something could be kept or computed again
+  bool keeps = false;           // a reduction and a later statement evaluate the same function
+  bool recomputes = false;      // elementwise temporaries could be computed where they are read
   bool transcendental = false;  // functions with polynomial forms
   bool divides = false;
   bool rounds = false;  // to bf16
