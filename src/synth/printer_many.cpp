@@ -2,18 +2,14 @@
 // Expressions for `lanes` elements at once. What cannot be said in vectors is evaluated element by element
 // and collected.
 #include "synth/element.h"
+#include "synth/precedence.h"
 #include "synth/printer.h"
 
 namespace ako::synth {
 
+using namespace precedence;
+
 namespace {
-
-constexpr int unary_precedence = 90, product = 80, sum = 70, comparison = 60, equality = 55, bits = 50,
-              choice = 20;
-
-std::string wrap(const Text& text, int least) {
-  return text.precedence < least ? "(" + text.text + ")" : text.text;
-}
 
 struct Infix {
   const char* symbol;
@@ -117,8 +113,7 @@ Text Printer::many_integer(ExprId id) {
     need("v_index");
     return {"v_index(" + indices_.at(expr.ref) + ")", 100, true};
   }
-  if (expr.kind == ExprKind::unary)
-    return {"-" + wrap(many_integer(expr.args[0]), unary_precedence + 1), unary_precedence, true};
+  if (expr.kind == ExprKind::unary) return {"-" + wrap(many_integer(expr.args[0]), unary + 1), unary, true};
   const Infix op = *infix(expr.op);
   return {fmt::format("{} {} {}", wrap(many_integer(expr.args[0]), op.precedence), op.symbol,
                       wrap(many_integer(expr.args[1]), op.precedence + 1)),
@@ -150,8 +145,8 @@ Text Printer::many(ExprId id) {
     case ExprKind::access:
       return many_access(id);
     case ExprKind::unary:
-      if (expr.op == Op::logical_not) return {"~" + mask(expr.args[0]), unary_precedence, true};
-      return {"-" + wrap(real_lanes(expr.args[0]), unary_precedence + 1), unary_precedence, true};
+      if (expr.op == Op::logical_not) return {"~" + mask(expr.args[0]), unary, true};
+      return {"-" + wrap(real_lanes(expr.args[0]), unary + 1), unary, true};
     case ExprKind::binary:
       return many_binary(id);
     case ExprKind::call:
@@ -295,47 +290,6 @@ Text Printer::many_select(ExprId id) {
   return {fmt::format("{} ? {} : {}", mask(expr.args[0]), "(" + real_vector(expr.args[1]) + ")",
                       "(" + real_vector(expr.args[2]) + ")"),
           choice, true};
-}
-
-Text Printer::many_reduce(ExprId id) {
-  const Expr expr = program_.expr(id);
-  const bool simple = expr.type == NumberClass::real && expr.reduce <= ReduceOp::min;
-  bool bounds_vary = expr.condition && varies(*expr.condition);
-  for (const Range& range : expr.bounds)
-    bounds_vary = bounds_vary || varies(range.lower) || varies(range.upper);
-  if (!simple || bounds_vary) return element_by_element(id);
-
-  const std::string total = names_.take(expr.reduce == ReduceOp::sum ? "total" : "result");
-  const int accumulators = expr.condition ? 1 : choices_.unroll;
-  const auto name = [&](int i) { return i == 0 ? total : fmt::format("{}_{}", total, i); };
-  for (int i = 0; i < accumulators; ++i) {
-    code_->line("vec {} = vec{{}} + {}({});", name(i), real_, identity(expr.reduce, NumberClass::real));
-  }
-  for (std::size_t i = 0; i + 1 < expr.bounds.size(); ++i) open_loop(expr.bounds[i]);
-  const Range& inner = expr.bounds.back();
-  const std::string lower = scalar(inner.lower), upper = scalar(inner.upper, 61);
-  const std::string k = bind(inner);
-  code_->line("int64_t {} = {};", k, lower);
-  const auto body = [&](int i) {
-    bind_as(inner, i == 0 ? k : fmt::format("{} + {}", k, i));
-    const std::string value = real_vector(expr.args[0]);
-    code_->line(combine(expr.reduce, name(i), value));
-    bind_as(inner, k);
-  };
-  if (accumulators > 1) {
-    code_->open("for (; {0} + {1} <= {2}; {0} += {1})", k, accumulators, upper);
-    for (int i = 0; i < accumulators; ++i) body(i);
-    code_->close();
-  }
-  code_->open("for (; {0} < {1}; ++{0})", k, upper);
-  if (expr.condition) code_->open("if ({})", scalar(*expr.condition));
-  body(0);
-  if (expr.condition) code_->close();
-  code_->close();
-  indices_.erase(inner.index);  // the variable lives on beside the accumulators, so its name stays taken
-  for (std::size_t i = expr.bounds.size() - 1; i-- > 0;) close_loop(expr.bounds[i]);
-  for (int i = 1; i < accumulators; ++i) code_->line(combine(expr.reduce, name(0), name(i)));
-  return {total, 100, true};
 }
 
 /// The lanes one after another: a function of the index, collected into a vector.
