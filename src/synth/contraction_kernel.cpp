@@ -39,7 +39,12 @@ class Emitter {
     pack_a();
     pack_b();
     finish();
+    code_.open("if ({} * {} * {} < 2048)", rows_, columns_, depth_);
+    tiny();
+    code_.close("} else {");
+    code_.indent();
     blocked_loops();
+    code_.close();
     for (auto range = contraction_.batch.rbegin(); range != contraction_.batch.rend(); ++range)
       printer_.close_loop(*range);
   }
@@ -377,6 +382,25 @@ class Emitter {
                                                                    buffers_[2], rows_, sums_stride_)
                                                      : buffers_[2];
     code_.line("{}* const {} = {};", printer_.real(), sums_, sums);
+  }
+
+  /// Packing and threads cost more than a few hundred products do.
+  void tiny() {
+    const std::string sum = printer_.take("sum");
+    code_.open("for (int64_t m = 0; m < {}; ++m)", rows_);
+    unflatten(contraction_.rows, "m");
+    code_.open("for (int64_t n = 0; n < {}; ++n)", columns_);
+    unflatten(contraction_.columns, "n");
+    code_.line("{} {} = 0;", printer_.real(), sum);
+    code_.open("for (int64_t p = 0; p < {}; ++p)", depth_);
+    unflatten(contraction_.depth, "p");
+    code_.line("{} += {} * {};", sum, product(contraction_.a), product(contraction_.b));
+    code_.close();
+    finish_element(sum, false);
+    code_.close();
+    code_.close();
+    printer_.give_back(sum);
+    end_scope();
   }
 
   void blocked_loops() {

@@ -10,6 +10,8 @@ namespace ako::synth {
 
 namespace {
 
+constexpr int worth_sharing = 16384;  // elements, some microseconds of work
+
 bool is_reduction(const Program& program, const Statement& statement) {
   return program.expr(statement.value).kind == ExprKind::reduce;
 }
@@ -51,14 +53,32 @@ std::string Loops::work_text(const std::vector<Range>& ranges) {
   return text.empty() ? "1" : text;
 }
 
-/// Threads share the iterations when there is enough to do for all.
-void Loops::parallel(const std::vector<Range>& loops, const std::vector<Range>& work, bool uneven) {
-  const int threads = printer_.choices().threads;
-  if (threads <= 1 || loops.empty()) return;
-  std::string pragma = fmt::format("#pragma omp parallel for num_threads({}) schedule({})", threads,
-                                   uneven ? "dynamic, 4" : "static");
-  if (loops.size() > 1) pragma += fmt::format(" collapse({})", loops.size());
-  printer_.code().directive(pragma + fmt::format(" if ({} > 16384)", work_text(work)));
+/// Threads share the iterations when there is enough to do for all: entering a parallel region costs as much
+/// as some thousand elements do, even when it then runs on one thread. `call` is one iteration.
+void Loops::shared_loops(const std::vector<Range>& shared, const std::vector<std::string>& names,
+                         std::size_t separable, const std::string& schedule, const std::string& enough,
+                         const std::string& call) {
+  Code& code = printer_.code();
+  const auto nest = [&] {
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+      const auto [lower, upper] = printer_.bounds(shared[i]);
+      code.line("for (int64_t {0} = {1}; {0} < {2}; ++{0}){3}", names[i], lower, upper,
+                i + 1 == shared.size() ? " " + call : std::string());
+      code.indent();
+    }
+    for (std::size_t i = 0; i < shared.size(); ++i) code.outdent();
+  };
+  if (printer_.choices().threads <= 1 || separable == 0) return nest();
+  code.open("if ({} > {})", enough, worth_sharing);
+  std::string pragma = fmt::format("#pragma omp parallel for num_threads({}) schedule({})",
+                                   printer_.choices().threads, schedule);
+  if (separable > 1) pragma += fmt::format(" collapse({})", separable);
+  code.directive(pragma);
+  nest();
+  code.close("} else {");
+  code.indent();
+  nest();
+  code.close();
 }
 
 bool Loops::uneven(const Group& group) const {
@@ -119,23 +139,33 @@ void Loops::group(const Group& group) {
   if (static_cast<int>(work.size()) == group.depth || !rectangular(program_, work.back()))
     add_reduction(first, work);
   const std::vector<Range> shared(first.indices.begin(), first.indices.begin() + group.depth);
-  Code& code = printer_.code();
   if (shared.empty() && !first.indices.empty() && printer_.choices().threads > 1 &&
       rectangular(program_, first.indices[0])) {
     std::set<IndexId> indices;
     for (const std::size_t at : group.statements) indices.insert(program_.statements[at].indices[0].index);
-    share_range(first.indices[0], work, std::move(indices));
+    const Share share = open_share(first.indices[0], work, std::move(indices));
     body(group);
-    code.close();
-    printer_.clear_share();
+    close_share(share);
     return;
   }
-  parallel(separable(group, shared), work, uneven(group));
+  one_iteration(group, shared, work);
+}
+
+/// The body is a function of the shared indices, called from loops that are divided among threads or not.
+void Loops::one_iteration(const Group& group, const std::vector<Range>& shared,
+                          const std::vector<Range>& work) {
+  Code& code = printer_.code();
+  const bool divided = printer_.choices().threads > 1 && !separable(group, shared).empty();
   std::vector<std::string> names;
+  std::string parameters, arguments;
   for (const Range& range : shared) {
-    printer_.open_loop(range);
-    names.push_back(printer_.index_text(range.index));
+    names.push_back(divided ? printer_.bind(range)
+                            : (printer_.open_loop(range), printer_.index_text(range.index)));
+    parameters += (parameters.empty() ? "int64_t " : ", int64_t ") + names.back();
+    arguments += (arguments.empty() ? "" : ", ") + names.back();
   }
+  const std::string function = divided ? printer_.take("iteration") : std::string();
+  if (divided) code.open("const auto {} = [&]({})", function, parameters);
   for (const std::size_t at : group.statements) {
     for (int i = 0; i < group.depth; ++i) {
       printer_.bind_as(program_.statements[at].indices[static_cast<std::size_t>(i)],
@@ -143,23 +173,46 @@ void Loops::group(const Group& group) {
     }
   }
   body(group);
-  for (auto range = shared.rbegin(); range != shared.rend(); ++range) printer_.close_loop(*range);
+  if (!divided) {
+    for (auto range = shared.rbegin(); range != shared.rend(); ++range) printer_.close_loop(*range);
+    return;
+  }
+  code.close("};");
+  shared_loops(shared, names, separable(group, shared).size(), uneven(group) ? "dynamic, 4" : "static",
+               work_text(work), fmt::format("{}({});", function, arguments));
+  for (const Range& range : shared) printer_.release(range);
 }
 
-/// One range dealt out in a contiguous share per thread: [block, end).
-void Loops::share_range(const Range& range, const std::vector<Range>& work, std::set<IndexId> indices) {
+/// One range dealt out in a contiguous share per thread: what follows, until close_share, is a function of
+/// it.
+Loops::Share Loops::open_share(const Range& range, const std::vector<Range>& work,
+                               std::set<IndexId> indices) {
+  Share share{printer_.take("share"), printer_.take("first"), printer_.take("last"),
+              printer_.scalar(range.upper, 71), work_text(work)};
+  printer_.code().open("const auto {} = [&](int64_t {}, int64_t {})", share.function, share.first,
+                       share.last);
+  printer_.share(std::move(indices), share.first, share.last);
+  return share;
+}
+
+void Loops::close_share(const Share& share) {
   Code& code = printer_.code();
   const int threads = printer_.choices().threads;
-  const std::string extent = printer_.scalar(range.upper, 71);
-  const std::string share = printer_.take("share"), block = printer_.take("first"),
-                    end = printer_.take("last");
-  code.line("const int64_t {} = (({} + {}) / {} + 63) / 64 * 64;  // whole cache lines for each thread",
-            share, extent, threads - 1, threads);
-  code.directive(fmt::format("#pragma omp parallel for num_threads({}) schedule(static) if ({} > 16384)",
-                             threads, work_text(work)));
-  code.open("for (int64_t {0} = 0; {0} < {1}; {0} += {2})", block, extent, share);
-  code.line("const int64_t {0} = {1} + {2} < {3} ? {1} + {2} : {3};", end, block, share, extent);
-  printer_.share(std::move(indices), block, end);
+  printer_.clear_share();
+  code.close("};");
+  code.open("if ({} > {})", share.work, worth_sharing);
+  const std::string size = printer_.take("size");
+  code.line("const int64_t {} = (({} + {}) / {} + 63) / 64 * 64;  // whole cache lines for each thread", size,
+            share.extent, threads - 1, threads);
+  code.directive(fmt::format("#pragma omp parallel for num_threads({}) schedule(static)", threads));
+  code.open("for (int64_t {0} = 0; {0} < {1}; {0} += {2})", share.first, share.extent, size);
+  code.line("{0}({1}, {1} + {2} < {3} ? {1} + {2} : {3});", share.function, share.first, size, share.extent);
+  code.close();
+  code.close("} else {");
+  code.indent();
+  code.line("{}(0, {});", share.function, share.extent);
+  code.close();
+  for (const std::string& name : {share.first, share.last, size}) printer_.give_back(name);
 }
 
 /// The row pointers come first, and which rows there are is known last.

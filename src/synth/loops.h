@@ -58,8 +58,15 @@ class Loops {
   void bind_statement(const Bound&, const Pass&, const std::vector<std::string>& outer,
                       const std::string& inner);
 
-  void share_range(const Range&, const std::vector<Range>& work, std::set<IndexId> indices);
-  void parallel(const std::vector<Range>& loops, const std::vector<Range>& work, bool uneven);
+  struct Share {
+    std::string function, first, last, extent, work;
+  };
+  Share open_share(const Range&, const std::vector<Range>& work, std::set<IndexId> indices);
+  void close_share(const Share&);
+  void one_iteration(const Group&, const std::vector<Range>& shared, const std::vector<Range>& work);
+  void shared_loops(const std::vector<Range>& shared, const std::vector<std::string>& names,
+                    std::size_t separable, const std::string& schedule, const std::string& enough,
+                    const std::string& call);
   std::string work_text(const std::vector<Range>&);
   std::vector<Range> separable(const Group&, std::vector<Range> loops) const;
   void add_reduction(const Statement&, std::vector<Range>& work) const;

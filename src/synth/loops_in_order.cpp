@@ -48,11 +48,8 @@ void Loops::ordered_loops(const Statement& statement, std::vector<Range> loops, 
                           const Range* along) {
   Code& code = printer_.code();
   const bool by_share = shared != nullptr && printer_.choices().threads > 1;
-  const bool first = by_share && shared->index == loops.front().index && shared != along;
-  if (first)
-    parallel({loops.front()}, loops, false);
-  else if (by_share)
-    share_range(*shared, loops, {shared->index});
+  std::optional<Share> share;
+  if (by_share) share = open_share(*shared, loops, {shared->index});
   if (along != nullptr) loops.pop_back();
   for (const Range& range : loops) printer_.open_loop(range);
   note_scratch(statement.target);
@@ -90,10 +87,7 @@ void Loops::ordered_loops(const Statement& statement, std::vector<Range> loops, 
     printer_.give_back(function);
   }
   for (auto range = loops.rbegin(); range != loops.rend(); ++range) printer_.close_loop(*range);
-  if (by_share && !first) {
-    code.close();
-    printer_.clear_share();
-  }
+  if (share) close_share(*share);
 }
 
 void Loops::recurrence(const Statement& statement) {
@@ -175,8 +169,16 @@ void Loops::scan(const Statement& statement) {
     return ordered_loops(statement, loops, all_rectangular ? &shared : nullptr, nullptr);
   }
   Code& code = printer_.code();
-  if (all_rectangular) parallel(loops, statement.indices, false);
-  for (const Range& r : loops) printer_.open_loop(r);
+  const bool divided = all_rectangular && !loops.empty() && printer_.choices().threads > 1;
+  std::vector<std::string> names;
+  std::string parameters, arguments;
+  for (const Range& r : loops) {
+    names.push_back(divided ? printer_.bind(r) : (printer_.open_loop(r), printer_.index_text(r.index)));
+    parameters += (parameters.empty() ? "int64_t " : ", int64_t ") + names.back();
+    arguments += (arguments.empty() ? "" : ", ") + names.back();
+  }
+  const std::string function = divided ? printer_.take("line") : std::string();
+  if (divided) code.open("const auto {} = [&]({})", function, parameters);
   const std::string total = printer_.take("running");
   const NumberClass number = program_.expr(value.args[0]).type;
   code.line("{} {} = {};", printer_.value_type(statement.target), total,
@@ -191,7 +193,14 @@ void Loops::scan(const Statement& statement) {
   if (inclusive) printer_.store(statement.target, statement.subscripts, total, false);
   printer_.close_loop(*steps);
   printer_.give_back(total);
-  for (auto r = loops.rbegin(); r != loops.rend(); ++r) printer_.close_loop(*r);
+  if (!divided) {
+    for (auto r = loops.rbegin(); r != loops.rend(); ++r) printer_.close_loop(*r);
+    return;
+  }
+  code.close("};");
+  shared_loops(loops, names, loops.size(), "static", work_text(statement.indices),
+               fmt::format("{}({});", function, arguments));
+  for (const Range& r : loops) printer_.release(r);
 }
 
 }  // namespace ako::synth

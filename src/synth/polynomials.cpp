@@ -32,17 +32,14 @@ inline vec v_keep(vec x, part n, real_t other) { return v_index(0) < n.count ? x
        {{}, R"(inline vec v_where(ivec mask, vec x, real_t other) { return mask ? x : other - vec{}; }
 )"}},
       {"v_load",
-       {{}, R"(inline vec v_load(const real_t* p, whole) { return *reinterpret_cast<const vec_at*>(p); }
-inline vec v_load(const real_t* p, part n) {
-  vec x = {};
-  for (int i = 0; i < n.count; ++i) x[i] = p[i];
-  return x;
-}
+       {{"v_load_part"},
+        R"(inline vec v_load(const real_t* p, whole) { return *reinterpret_cast<const vec_at*>(p); }
+inline vec v_load(const real_t* p, part n) { return v_load_part(p, n.count); }
 )"}},
-      {"v_store", {{}, R"(inline void v_store(real_t* p, vec x, whole) { *reinterpret_cast<vec_at*>(p) = x; }
-inline void v_store(real_t* p, vec x, part n) {
-  for (int i = 0; i < n.count; ++i) p[i] = x[i];
-}
+      {"v_store",
+       {{"v_store_part"},
+        R"(inline void v_store(real_t* p, vec x, whole) { *reinterpret_cast<vec_at*>(p) = x; }
+inline void v_store(real_t* p, vec x, part n) { v_store_part(p, x, n.count); }
 )"}},
       {"v_stream",
        {{"v_store", "v_nontemporal"},
@@ -53,14 +50,10 @@ inline void v_stream(real_t* p, vec x, whole n) {
 }
 inline void v_stream(real_t* p, vec x, part n) { v_store(p, x, n); }
 )"}},
-      {"v_load_bf16", {{"v_widen"}, R"(inline vec v_load_bf16(const uint16_t* p, whole) {
+      {"v_load_bf16", {{"v_widen", "v_load_half_part"}, R"(inline vec v_load_bf16(const uint16_t* p, whole) {
   return (vec)(v_widen(*reinterpret_cast<const half_at*>(p)) << 16);
 }
-inline vec v_load_bf16(const uint16_t* p, part n) {
-  word x = {};
-  for (int i = 0; i < n.count; ++i) x[i] = uint32_t(p[i]) << 16;
-  return (vec)x;
-}
+inline vec v_load_bf16(const uint16_t* p, part n) { return (vec)(v_widen(v_load_half_part(p, n.count)) << 16); }
 )"}},
       {"v_bf16", {{"v_narrow"}, R"(inline half v_bf16(vec x) {  // to nearest even; a NaN stays one
   const word bits = (word)x;
@@ -69,12 +62,9 @@ inline vec v_load_bf16(const uint16_t* p, part n) {
 }
 )"}},
       {"v_store_bf16",  // beside v_bf16 or v_bf16_hardware
-       {{},
+       {{"v_store_half_part"},
         R"(inline void v_store_bf16(uint16_t* p, vec x, whole) { *reinterpret_cast<half_at*>(p) = v_bf16(x); }
-inline void v_store_bf16(uint16_t* p, vec x, part n) {
-  const half rounded = v_bf16(x);
-  for (int i = 0; i < n.count; ++i) p[i] = rounded[i];
-}
+inline void v_store_bf16(uint16_t* p, vec x, part n) { v_store_half_part(p, v_bf16(x), n.count); }
 )"}},
       {"v_stream_bf16",
        {{"v_store_bf16", "v_nontemporal_half"}, R"(inline void v_stream_bf16(uint16_t* p, vec x, whole n) {
@@ -254,6 +244,39 @@ inline vec v_log_special(vec x, vec result) {
   return table;
 }
 
+/// The first few lanes from and to memory: one masked instruction where there are 64-byte vectors, else one
+/// by one.
+std::string part_source(const std::string& name, const std::string& real, int lanes) {
+  const bool halves = name.find("half") != std::string::npos, load = name.find("load") != std::string::npos;
+  const std::string element = halves ? "uint16_t" : real, vector = halves ? "half" : "vec";
+  std::string masked;
+  if (lanes * (real == "double" ? 8 : 4) == 64) {
+    const std::string kind = halves ? "dquhi256" : real == "double" ? "upd512" : "ups512";
+    const std::string raw = halves ? "short" : real, lane_mask = "(1u << n) - 1";
+    const std::string types = halves ? "  typedef short shorts __attribute__((vector_size(32)));\n" : "";
+    const std::string cast = halves ? "(shorts)" : "";
+    masked = "#if defined(__AVX512BW__) && defined(__AVX512VL__) && !defined(__clang__)\n" + types;
+    masked +=
+        load ? fmt::format(
+                   "  return ({})__builtin_ia32_load{}_mask(reinterpret_cast<const {}*>(p), {}{}{{}}, {});\n",
+                   vector, kind, raw, cast, vector, lane_mask)
+             : fmt::format("  __builtin_ia32_store{}_mask(reinterpret_cast<{}*>(p), {}x, {});\n", kind, raw,
+                           cast, lane_mask);
+    masked += "#else\n";
+  }
+  const std::string end = masked.empty() ? "" : "#endif\n";
+  if (load) {
+    return fmt::format(
+        "inline {0} {1}(const {2}* p, int n) {{\n{3}  {0} x = {{}};\n  for (int i = 0; i < n; ++i) x[i] = "
+        "p[i];\n"
+        "  return x;\n{4}}}\n",
+        vector, name, element, masked, end);
+  }
+  return fmt::format(
+      "inline void {1}({2}* p, {0} x, int n) {{\n{3}  for (int i = 0; i < n; ++i) p[i] = x[i];\n{4}}}\n",
+      vector, name, element, masked, end);
+}
+
 // GCC 12 splits these conversions of 16 lanes into halves; the builtins are one instruction.
 std::string widen_source(int lanes) {
   if (lanes != 16) return "inline word v_widen(half x) { return __builtin_convertvector(x, word); }\n";
@@ -363,6 +386,7 @@ std::set<std::string> vector_support_needs(const std::string& name) {
 }
 
 std::string vector_support_source(const std::string& name, const std::string& real, int lanes) {
+  if (name.ends_with("_part")) return part_source(name, real, lanes);
   if (name == "v_widen") return widen_source(lanes);
   if (name == "v_narrow") return narrow_source(lanes);
   if (name == "v_dot_pairs") return std::string(dot_pairs_source);
