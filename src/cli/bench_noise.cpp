@@ -14,7 +14,7 @@
 namespace ako {
 namespace {
 
-struct Options {
+struct BenchNoiseOptions {
   double budget_s = 10;
   bool dry = false;
 };
@@ -76,7 +76,7 @@ Result<NoiseClass> measure(JudgeClient& judge, JudgeRequest request, const Class
   return NoiseClass{which.up_to, noise_p99(blocks), static_cast<int>(blocks.size())};
 }
 
-int bench_noise(const Options& options, const Context& context) {
+int bench_noise(const BenchNoiseOptions& options, const Context& context) {
   auto path = std::filesystem::path("triad.yaml");
   auto problem = parse_problem(kProblem, path);
   if (!problem) return complain(context, problem.error());
@@ -126,7 +126,7 @@ int bench_noise(const Options& options, const Context& context) {
 }  // namespace
 
 void add_bench_noise(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchNoiseOptions>();
   CLI::App* command = app.add_subcommand(
       "noise", "Time a kernel against itself: the least difference that means anything here.");
   command->add_option("--budget", options->budget_s, "Seconds in all")->capture_default_str();

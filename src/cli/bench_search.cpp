@@ -13,7 +13,7 @@
 namespace ako {
 namespace {
 
-struct Options {
+struct BenchSearchOptions {
   std::string folder;
   int seeds = 100;
   int threads = 0;
@@ -77,7 +77,7 @@ std::vector<std::string> row_of(const TuningScore& score) {
 }
 
 void print_tables(const std::vector<TuningScore>& scores, const std::vector<TuningScore>& means,
-                  const Options& options) {
+                  const BenchSearchOptions& options) {
   std::vector<std::string> head{"optimizer", "space"};
   for (int budget : kTuningBudgets) head.push_back(fmt::format("after {}", budget));
   for (int budget : kTuningBudgets) head.push_back(fmt::format("p10 {}", budget));
@@ -94,7 +94,7 @@ void print_tables(const std::vector<TuningScore>& scores, const std::vector<Tuni
       aligned_table(rows, right), options.seeds);
 }
 
-int bench_search(const Options& options, const Context& context) {
+int bench_search(const BenchSearchOptions& options, const Context& context) {
   auto chosen = chosen_optimizers(options.only);
   if (!chosen) return complain(context, chosen.error());
   auto spaces = load_all(options.folder);
@@ -128,7 +128,7 @@ int bench_search(const Options& options, const Context& context) {
 }  // namespace
 
 void add_bench_search(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchSearchOptions>();
   CLI::App* command = app.add_subcommand("search", "Compare the optimizers on recorded tuning spaces.");
   command->add_option("folder", options->folder, "Folder of recorded spaces: *_T4.json or *_T4.json.gz")
       ->required();

@@ -11,7 +11,7 @@
 namespace ako {
 namespace {
 
-struct Options : JudgingOptions {
+struct CheckOptions : JudgingOptions {
   std::string file;
 };
 
@@ -19,7 +19,7 @@ std::string error_text(double decibels) {
   return decibels >= std::numeric_limits<double>::max() ? "exact" : fmt::format("{:.1f} dB", decibels);
 }
 
-int check(const Options& options, const Context& context) {
+int check(const CheckOptions& options, const Context& context) {
   Problem problem;
   auto request = start_request(options, problem);
   if (!request) return complain(context, request.error());
@@ -46,7 +46,7 @@ int check(const Options& options, const Context& context) {
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   CLI::App* command =
       app.add_subcommand("check", "Is a kernel correct? Compiles it, runs it confined, compares with fp64.");
   command->add_option("file", options->file, "Source file, or candidate folder")->required();

@@ -13,7 +13,7 @@
 namespace ako {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   bool measure = false;
 };
 
@@ -112,7 +112,7 @@ void print_surroundings(const Findings& findings, const Style& style) {
   fmt::print("\n{}\n{}", style.bold("folders"), aligned_table(rows, {}));
 }
 
-int doctor(const Options& options, const Context& context) {
+int doctor(const DoctorOptions& options, const Context& context) {
   Findings findings;
   if (options.measure) {
     remark(context, "Measuring memory bandwidth and peak arithmetic …");
@@ -141,7 +141,7 @@ int doctor(const Options& options, const Context& context) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* command =
       app.add_subcommand("doctor", "Say what works on this machine, what is missing and how to get it.");
   command->add_flag("--measure", options->measure,

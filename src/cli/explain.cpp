@@ -10,7 +10,7 @@
 namespace ako {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string problem, shapes;
 };
 
@@ -101,7 +101,7 @@ std::string shape_table(const Problem& problem, const TargetFacts& facts) {
   return aligned_table(rows, {false, false, true, true, true, true, false});
 }
 
-int explain(const Options& options, const Context& context) {
+int explain(const ExplainOptions& options, const Context& context) {
   auto problem = problem_argument(options.problem, options.shapes);
   if (!problem) return complain(context, problem.error());
   TargetFacts facts = host::look_up();
@@ -129,7 +129,7 @@ int explain(const Options& options, const Context& context) {
 }  // namespace
 
 void add_explain(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   CLI::App* command =
       app.add_subcommand("explain", "Show a problem's tensors, cost and roofline on this machine.");
   command->add_option("problem", options->problem, "A problem file, or the name of a shipped problem")

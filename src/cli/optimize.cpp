@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct OptimizeOptions {
   std::string input, budget, agent, shapes, target, performance_target;
   std::string workspace = "agent/workspace";
   int rounds = 0;
@@ -39,7 +39,7 @@ struct Plan {
   Problem problem;
 };
 
-Parsed<Plan> plan_from(const Options& options) {
+Parsed<Plan> plan_from(const OptimizeOptions& options) {
   Plan plan;
   std::string named = options.input;
   std::error_code ignored;
@@ -68,7 +68,7 @@ Parsed<Plan> plan_from(const Options& options) {
   return plan;
 }
 
-Result<void> apply(const Options& options, Manifest& manifest) {
+Result<void> apply(const OptimizeOptions& options, Manifest& manifest) {
   if (!options.budget.empty()) {
     AKO_TRY(Seconds budget, parse_duration(options.budget));
     manifest.budget_seconds = budget.count();
@@ -109,7 +109,7 @@ std::string parameters(const Plan& plan) {
   return aligned_table(rows, {});
 }
 
-bool confirmed(const Options& options, const Context& context) {
+bool confirmed(const OptimizeOptions& options, const Context& context) {
   if (options.yes || context.json || !context.terminal || ::isatty(STDIN_FILENO) != 1) return true;
   fmt::print("Start? [Y/n] ");
   std::fflush(stdout);
@@ -131,7 +131,7 @@ Result<void> ensure_facts(const Context& context) {
   return {};
 }
 
-int optimize(const Options& options, const Context& context) {
+int optimize(const OptimizeOptions& options, const Context& context) {
   auto plan = plan_from(options);
   if (!plan) return complain(context, plan.error());
   if (auto applied = apply(options, plan->manifest); !applied) return complain(context, applied.error());
@@ -147,7 +147,7 @@ int optimize(const Options& options, const Context& context) {
 }  // namespace
 
 void add_optimize(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OptimizeOptions>();
   CLI::App* command = app.add_subcommand(
       "optimize", "Write, check and time kernels for a problem; leave the best and a report.");
   command

@@ -9,12 +9,12 @@
 namespace ako {
 namespace {
 
-struct Options {
+struct ResumeOptions {
   std::string folder, budget;
   int rounds = 0;
 };
 
-int resume(const Options& options, const Context& context) {
+int resume(const ResumeOptions& options, const Context& context) {
   double seconds = 0;
   if (!options.budget.empty()) {
     auto budget = parse_duration(options.budget);
@@ -30,7 +30,7 @@ int resume(const Options& options, const Context& context) {
 }  // namespace
 
 void add_resume(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ResumeOptions>();
   CLI::App* command =
       app.add_subcommand("resume", "Go on with a campaign that was interrupted, or give one more budget.");
   command->add_option("folder", options->folder, "The campaign's folder ('ako list' shows them)")->required();

@@ -12,7 +12,7 @@
 namespace ako {
 namespace {
 
-struct Options {
+struct ShowOptions {
   std::string folder;
   int round = 0;
 };
@@ -35,7 +35,7 @@ int show_round(const CampaignRecord& record, int number, const Context& context)
                             fmt::format("the campaign has rounds 1 to {}", record.rounds.size())});
 }
 
-int show(const Options& options, const Context& context) {
+int show(const ShowOptions& options, const Context& context) {
   auto record = read_campaign(options.folder);
   if (!record) return complain(context, record.error());
   if (options.round > 0) return show_round(*record, options.round, context);
@@ -55,7 +55,7 @@ int show(const Options& options, const Context& context) {
 }  // namespace
 
 void add_show(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowOptions>();
   CLI::App* command = app.add_subcommand("show", "Show a campaign's rounds, or one round with its source.");
   command->add_option("folder", options->folder, "The campaign's folder")->required();
   command->add_option("--round", options->round, "Only this round, in full")->check(CLI::PositiveNumber);

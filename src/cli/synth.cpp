@@ -12,7 +12,7 @@
 namespace ako {
 namespace {
 
-struct Options {
+struct SynthOptions {
   std::string problem, shapes, schedule = "start", output, target = "host";
   bool space = false;
 };
@@ -66,7 +66,7 @@ Result<void> write_candidate(const Candidate& candidate, const std::filesystem::
   return write_file(plan.replace_extension(".plan.yaml"), to_yaml(candidate.plan));
 }
 
-int synth(const Options& options, const Context& context) {
+int synth(const SynthOptions& options, const Context& context) {
   if (options.target != "host") {
     return complain(context, Error{ErrorKind::unsupported,
                                    "no schedules for the target '" + printable(options.target) + "' yet",
@@ -100,7 +100,7 @@ int synth(const Options& options, const Context& context) {
 }  // namespace
 
 void add_synth(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SynthOptions>();
   CLI::App* command =
       app.add_subcommand("synth", "Write the kernel that a schedule stands for, or list a problem's knobs.");
   command->add_option("problem", options->problem, "A problem file, or the name of a shipped one")

@@ -10,7 +10,7 @@
 namespace ako {
 namespace {
 
-struct Options : JudgingOptions {
+struct TimeOptions : JudgingOptions {
   std::string first, second;
   bool screen = false;
 };
@@ -55,7 +55,7 @@ void print_timings(const Verdict& verdict) {
   fmt::print("{}", aligned_table(rows, {false, true, true, true, true}));
 }
 
-int time(const Options& options, const Context& context) {
+int time(const TimeOptions& options, const Context& context) {
   Problem problem;
   auto request = start_request(options, problem);
   if (!request) return complain(context, request.error());
@@ -89,7 +89,7 @@ int time(const Options& options, const Context& context) {
 }  // namespace
 
 void add_time(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TimeOptions>();
   CLI::App* command =
       app.add_subcommand("time", "Is kernel B faster than kernel A? Both checked, timed interleaved.");
   command->add_option("A", options->first, "Source file or candidate folder: what B is compared with")
