@@ -201,4 +201,10 @@ ExprId access(Program& program, TensorId tensor, std::vector<ExprId> subscripts)
   return add(program, std::move(expr));
 }
 
+std::vector<ExprId> index_expressions(Program& program, const std::vector<Range>& ranges) {
+  std::vector<ExprId> result;
+  for (const Range& range : ranges) result.push_back(index_expression(program, range.index));
+  return result;
+}
+
 }  // namespace ako::synth

@@ -17,12 +17,6 @@ std::vector<Range> needed(const Program& program, const Statement& statement, Ex
   return result;
 }
 
-std::vector<ExprId> index_expressions(Program& program, const std::vector<Range>& ranges) {
-  std::vector<ExprId> result;
-  for (const Range& range : ranges) result.push_back(index_expression(program, range.index));
-  return result;
-}
-
 /// `temporary[ranges] = value`, with indices of its own, and the access that stands for the value.
 std::pair<Statement, ExprId> define_temporary(Program& program, const std::string& name,
                                               const std::vector<Range>& ranges, ExprId value) {

@@ -380,6 +380,11 @@ std::string nontemporal_source(const std::string& function, const std::string& e
 
 }  // namespace
 
+bool has_polynomial(Op op) {
+  return op == Op::exp || op == Op::exp2 || op == Op::log || op == Op::log2 || op == Op::tanh ||
+         op == Op::erf;
+}
+
 std::set<std::string> vector_support_needs(const std::string& name) {
   const auto piece = pieces().find(name);
   return piece == pieces().end() ? std::set<std::string>{} : piece->second.needs;

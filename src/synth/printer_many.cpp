@@ -2,6 +2,7 @@
 // Expressions for `lanes` elements at once. What cannot be said in vectors is evaluated element by element
 // and collected.
 #include "synth/element.h"
+#include "synth/polynomials.h"
 #include "synth/precedence.h"
 #include "synth/printer.h"
 
@@ -71,11 +72,6 @@ const char* vector_function(Op op) {
     default:
       return nullptr;
   }
-}
-
-bool has_polynomial(Op op) {
-  return op == Op::exp || op == Op::exp2 || op == Op::log || op == Op::log2 || op == Op::tanh ||
-         op == Op::erf;
 }
 
 }  // namespace

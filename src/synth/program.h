@@ -37,6 +37,7 @@ bool non_negative(const Program&, ExprId, const std::map<IndexId, Range>&);
 
 ExprId add(Program&, Expr);
 ExprId index_expression(Program&, IndexId);
+std::vector<ExprId> index_expressions(Program&, const std::vector<Range>&);
 /// A copy with indices replaced by expressions; indices bound inside keep theirs.
 ExprId substitute(Program&, ExprId, const std::map<IndexId, ExprId>&);
 /// A copy with each occurrence of `what` (as same() finds it, seen through `names`) replaced.

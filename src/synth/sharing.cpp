@@ -56,12 +56,6 @@ bool same_ranges(const Program& program, const std::vector<Range>& a, const std:
   return true;
 }
 
-std::vector<ExprId> index_expressions(Program& program, const std::vector<Range>& ranges) {
-  std::vector<ExprId> result;
-  for (const Range& range : ranges) result.push_back(index_expression(program, range.index));
-  return result;
-}
-
 /// Whether nothing that `value` reads is written by statements first … last-1.
 bool unchanged(const Program& program, ExprId value, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < last; ++i) {

@@ -8,6 +8,7 @@
 
 #include "synth/contraction.h"
 #include "synth/groups.h"
+#include "synth/polynomials.h"
 
 namespace ako::synth {
 
@@ -19,11 +20,6 @@ bool any_expression(const Program& program, const std::function<bool(const Expr&
     visit(program, statement, [&](ExprId e) { found = found || test(program.expr(e)); });
   }
   return found;
-}
-
-bool has_polynomial(Op op) {
-  return op == Op::exp || op == Op::exp2 || op == Op::log || op == Op::log2 || op == Op::tanh ||
-         op == Op::erf || op == Op::sigmoid;
 }
 
 std::vector<std::string> powers(int from, int to) {
@@ -61,8 +57,9 @@ Traits traits_of(const Problem& problem) {
   const int shared = keep_common(kept), computed_again = inline_elementwise(inlined, 8);
   traits.keeps = shared > 0;
   traits.recomputes = computed_again > 0;
-  traits.transcendental =
-      any_expression(program, [](const Expr& e) { return e.kind == ExprKind::call && has_polynomial(e.op); });
+  traits.transcendental = any_expression(program, [](const Expr& e) {
+    return e.kind == ExprKind::call && (has_polynomial(e.op) || e.op == Op::sigmoid);
+  });
   traits.divides =
       any_expression(program, [](const Expr& e) { return e.op == Op::div && e.type == NumberClass::real; });
   traits.rounds = std::ranges::any_of(kernel_tensors(problem), [&](TensorId id) {
