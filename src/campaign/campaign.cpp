@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The judge's process, as the engine sees it.
-class ProcessJudge : public Judge {
+class ProcessJudge : public Arbiter {
  public:
   explicit ProcessJudge(JudgeClient client) : client_(std::move(client)) {}
   Result<Verdict> judge(const JudgeRequest& request, const JudgeClient::Progress& progress) override {

@@ -8,16 +8,16 @@
 namespace ako {
 
 /// Whoever answers questions about candidates: the judge's process, or a fake one in tests.
-class Judge {
+class Arbiter {
  public:
-  virtual ~Judge() = default;
+  virtual ~Arbiter() = default;
   virtual Result<Verdict> judge(const JudgeRequest&, const JudgeClient::Progress&) = 0;
   virtual const TargetFacts& facts() const = 0;
   virtual Trust trust() const = 0;
 };
 
 struct EngineParts {
-  Judge& judge;
+  Arbiter& judge;
   Agent& agent;
   std::function<double()> clock;  // seconds, monotonic
   Listener listener;

@@ -14,7 +14,7 @@ class Inquiry {
  public:
   using Report = std::function<void(std::string_view stage)>;
   /// `common` holds what all questions share: problem, shapes.
-  Inquiry(Judge& judge, JudgeRequest common, const std::function<bool()>& stop, Report report)
+  Inquiry(Arbiter& judge, JudgeRequest common, const std::function<bool()>& stop, Report report)
       : judge_(judge), common_(std::move(common)), stop_(stop), report_(std::move(report)) {}
 
   struct Question {
@@ -35,7 +35,7 @@ class Inquiry {
   std::vector<Judgement> take_judgements() { return std::exchange(judgements_, {}); }
 
  private:
-  Judge& judge_;
+  Arbiter& judge_;
   JudgeRequest common_;
   const std::function<bool()>& stop_;
   Report report_;

@@ -27,7 +27,7 @@ class CampaignTest : public testing::Test {
   }
 
   Result<CampaignRecord> run(const std::filesystem::path& folder) { return run(folder, judge_, agent_); }
-  Result<CampaignRecord> run(const std::filesystem::path& folder, Judge& judge, Agent& agent) {
+  Result<CampaignRecord> run(const std::filesystem::path& folder, Arbiter& judge, Agent& agent) {
     AKO_TRY(OwnerLock lock, OwnerLock::take(layout::lock(folder)));
     AKO_TRY(CampaignStore store, CampaignStore::open(folder, OpenMode::read_write));
     return run_engine(

@@ -46,7 +46,7 @@ struct Kernel {
   std::map<std::string, double> us_on = {};  // by shape label, over `us`
 };
 
-class FakeJudge : public Judge {
+class FakeJudge : public Arbiter {
  public:
   std::map<std::string, Kernel> kernels;
   std::deque<Result<Verdict>> troubles;  // answered first, in order
