@@ -19,6 +19,7 @@
 #include "target/host/run_guest_fault.h"
 #include "target/host/run_guest_libraries.h"
 #include "target/host/run_guest_plan.h"
+#include "target/host/run_guest_spread.h"
 #include "target/host/run_guest_usage.h"
 
 namespace ako::host {
@@ -121,6 +122,7 @@ Policy policy_for(const GuestOptions& options, const Load& load) {
 
 struct RunGuest::State {
   GuestOptions options;
+  std::set<int> bound;  // threads that have a processor of their own
   std::vector<std::string> symbols;
   MemoryFile orders_file, notes_file;
   guest::Piece slots_room;
@@ -326,6 +328,7 @@ Result<BatchResult> RunGuest::run(std::span<const int> slots) {
   if (auto fault = state.command(guest::Order::run)) return *fault;
   auto stopped = Clock::now();
   Usage after = usage_of(pid);
+  spread_threads(pid, state.bound);  // for the next batch: threads come into being in the first
   BatchTime time;
   time.wall = stopped - released;
   time.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
