@@ -51,7 +51,7 @@ double reserved_seconds(const CampaignRecord& record) {
   double budget = record.manifest.budget_seconds;
   if (!accepted_any(record)) return 0.1 * budget;
   double baseline = record.rounds.empty() ? 0 : record.rounds.front().seconds;
-  return std::clamp(1.2 * baseline + 2, std::min(3.0, 0.2 * budget), 0.3 * budget);
+  return std::clamp(2 * baseline + 2, std::min(3.0, 0.2 * budget), 0.3 * budget);
 }
 
 Budget budget_left(const CampaignRecord& record, double spent) {
@@ -68,9 +68,10 @@ Budget budget_left(const CampaignRecord& record, double spent) {
 Seconds comparison_seconds(const Budget& left, const Verdict& incumbent, Level level) {
   return at_least_minimum(share_of_a_comparison * left.seconds_left, incumbent, level);
 }
-Seconds final_seconds(const CampaignRecord& record) {
-  double wanted = record.manifest.budget_seconds > 0 ? reserved_seconds(record) : longest_comparison;
-  return at_least_minimum(wanted, record.rounds.front().verdict, Level::full);
+Seconds final_seconds(const CampaignRecord&) {
+  // The headline must carry an interval, and that takes eight rounds. Timing ends as soon as the answer is clear, so that a
+  // generous limit costs nothing.
+  return Seconds(longest_comparison);
 }
 Seconds screen_seconds(const Budget& left, const Verdict& incumbent) {
   constexpr int blocks = 3;
