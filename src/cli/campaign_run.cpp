@@ -78,8 +78,7 @@ void print_result(const CampaignRecord& record, const Context& context) {
 std::string headline(const CampaignRecord& record) {
   if (record.final_verdict && record.final_verdict->against_incumbent) {
     const Comparison& comparison = *record.final_verdict->against_incumbent;
-    return fmt::format("{} {} than the baseline", speedup_text(comparison),
-                       comparison.log_ratio <= 0 ? "faster" : "as fast");
+    return fmt::format("{} the speed of the baseline", speedup_text(comparison));
   }
   if (record.rounds.empty()) return "nothing was measured";
   const RoundRecord* best = best_round(record);

@@ -15,7 +15,7 @@ int run_and_report(const std::filesystem::path& folder, const Context&);
 
 /// One JSON document about a campaign (docs/commands.md).
 nlohmann::json campaign_json(const CampaignRecord&);
-/// "2.41× (2.38–2.45×) faster than the baseline", or why there is no such figure.
+/// "2.41× (2.38–2.45×) the speed of the baseline", or why there is no such figure.
 std::string headline(const CampaignRecord&);
 
 }  // namespace ako

@@ -23,6 +23,9 @@ const ShapeTiming* timing_of(const Verdict& verdict, std::string_view shape) {
 /// Ratios are stored as log(candidate / incumbent); people read incumbent / candidate.
 Interval speedups(Interval log_ratio) { return {std::exp(-log_ratio.high), std::exp(-log_ratio.low)}; }
 
+/// Too few blocks leave an interval open at an end; then there is none to show.
+bool bounded(Interval log_ratio) { return std::isfinite(log_ratio.low) && std::isfinite(log_ratio.high); }
+
 void add_timings(ShapeLine& line, const CampaignRecord& record, const RoundRecord* baseline,
                  const RoundRecord* best) {
   if (record.final_verdict) {
@@ -54,7 +57,9 @@ void add_timings(ShapeLine& line, const CampaignRecord& record, const RoundRecor
 Headline headline_of(const CampaignRecord& record, const RoundRecord* best) {
   if (record.final_verdict && record.final_verdict->against_incumbent) {
     const Comparison& comparison = *record.final_verdict->against_incumbent;
-    return {std::exp(-comparison.log_ratio), speedups(comparison.bound),
+    std::optional<Interval> interval;
+    if (bounded(comparison.bound)) interval = speedups(comparison.bound);
+    return {std::exp(-comparison.log_ratio), interval,
             fmt::format("best against baseline, interleaved in one sitting at the full level, {} blocks",
                         comparison.blocks)};
   }
@@ -63,7 +68,10 @@ Headline headline_of(const CampaignRecord& record, const RoundRecord* best) {
           "baseline time over best time, from different sittings: no final verification was made"};
 }
 
-Json json_of(Interval interval) { return {interval.low, interval.high}; }
+Json json_of(Interval interval) {
+  if (!std::isfinite(interval.low) || !std::isfinite(interval.high) || interval.low <= 0) return nullptr;
+  return {interval.low, interval.high};
+}
 
 Json json_of(const ShapeLine& line) {
   Json json = {{"label", line.label},

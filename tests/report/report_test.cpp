@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
@@ -39,6 +40,15 @@ TEST(ReportData, SaysSoWhenThereWasNoFinalVerification) {
   EXPECT_FALSE(data->headline.interval);
   EXPECT_FALSE(data->shapes[0].paired);
   EXPECT_GT(data->shapes[0].speedup, 3.5);
+}
+
+TEST(ReportData, ShowsNoIntervalWhereTooFewBlocksLeftItOpen) {
+  CampaignRecord record = testing::example_record(false);
+  record.final_verdict->against_incumbent->bound.high = std::numeric_limits<double>::infinity();
+  auto data = report_data(record);
+  ASSERT_TRUE(data);
+  EXPECT_FALSE(data->headline.interval);
+  EXPECT_FALSE(to_json(record, *data)["headline"].contains("interval"));
 }
 
 TEST(ReportData, WorksBeforeTheFirstRound) {
