@@ -39,6 +39,14 @@ TEST(CompareOutput, SignalToNoiseIsMeasuredOverAllElements) {
   EXPECT_FALSE(compare_output(ScalarType::f64, snr(61), expected, stored(ScalarType::f64, got)).ok);
 }
 
+TEST(CompareOutput, AToleranceOfNothingAsksForTheRoundedValue) {
+  Bounds bounds;
+  bounds.tolerance.rtol = bounds.tolerance.atol = 0;
+  std::vector<double> expected{4.75, 0.2};  // e2m1 has 4 and 6, 0 and 0.5
+  EXPECT_TRUE(compare_output(ScalarType::f4e2m1, bounds, expected, stored(ScalarType::f4e2m1, {4, 0})).ok);
+  EXPECT_FALSE(compare_output(ScalarType::f4e2m1, bounds, expected, stored(ScalarType::f4e2m1, {6, 0})).ok);
+}
+
 TEST(CompareOutput, NanWhereANumberBelongsIsWrong) {
   auto expected = ramp(50);
   auto got = expected;
