@@ -50,8 +50,8 @@ struct ElementRule {
   double
       rounding;  // relative standard deviation of rounding to the type: half an ulp uniform, 2^-p / sqrt(3)
   double largest_value;
-  /// A tolerance of nothing asks for the value that rounding fp64 to the output's type gives: what fp64 says itself may have
-  /// no code in that type.
+  /// A tolerance of nothing asks for the value that rounding fp64 to the output's type gives: what fp64 says
+  /// itself may have no code in that type.
   bool to_the_bit() const { return !exact && atol == 0 && rtol == 0; }
 };
 

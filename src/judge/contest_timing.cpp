@@ -86,9 +86,12 @@ class Rounds {
     return played_[shape];
   }
 
-  /// The budget is spent; but the first few blocks of every shape are always played.
+  /// The budget is spent; but the first few blocks of every shape are always played, and a comparison short
+  /// of the rounds without which nothing can be said goes on to them, up to three times the budget.
   bool late() {
-    bool enough = std::all_of(played_.begin(), played_.end(), [](int n) { return n >= kScreenRounds; });
+    bool decides = compares() && request_.effort == Effort::decide && watch_.elapsed() < 3 * request_.budget;
+    int needed = decides ? rule_.minimum_blocks : kScreenRounds;
+    bool enough = std::all_of(played_.begin(), played_.end(), [needed](int n) { return n >= needed; });
     out_of_time_ = enough && watch_.elapsed() > request_.budget;
     return out_of_time_;
   }

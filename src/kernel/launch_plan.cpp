@@ -137,7 +137,8 @@ class Checker {
 
   void check_names() {
     std::map<std::string, std::string_view> taken;
-    // A temporary of the math is not given to kernels: a workspace buffer that holds it may well carry its name.
+    // A temporary of the math is not given to kernels: a workspace buffer that holds it may well carry its
+    // name.
     for (TensorId id : kernel_tensors(problem_)) taken.emplace(problem_.tensor(id).name, "a tensor");
     for (const Scalar& scalar : problem_.scalars) taken.emplace(scalar.name, "a scalar");
     for (const Dim& dim : problem_.dims) taken.emplace(dim.name, "a dim");
