@@ -68,6 +68,7 @@ Result<CampaignRecord> run_campaign(const fs::path& folder, const Listener& list
   AKO_TRY(std::unique_ptr<Agent> agent, make_agent(record.manifest.agent, {record.manifest.seed}));
   JudgeOptions options;
   options.target = record.manifest.target_gpu;
+  options.stop = stop;
   AKO_TRY(JudgeClient client, JudgeClient::start(options));
   ProcessJudge judge(std::move(client));
   return run_engine(store, {judge, *agent, monotonic_seconds, listener, stop});

@@ -14,6 +14,11 @@ const InfrastructureError* infrastructure(const Verdict& verdict) {
 
 }  // namespace
 
+bool Inquiry::stop_wanted() {
+  stopped_ = stopped_ || (stop_ && stop_());
+  return stopped_;
+}
+
 Result<Verdict> Inquiry::ask(const Question& question) {
   JudgeRequest request = common_;
   request.candidate = question.candidate;
@@ -28,15 +33,12 @@ Result<Verdict> Inquiry::ask(const Question& question) {
 
   Error last{ErrorKind::unavailable, "the judge gave no answer", ""};
   for (int attempt = 1; attempt <= tries; ++attempt) {
-    // Asked also before a retry: Ctrl-C reaches the judge's process too, and looks like its failure.
-    if (stop_ && stop_()) {
-      stopped_ = true;
-      return fail(ErrorKind::limit, "stopped by the user");
-    }
+    if (stop_wanted()) return fail(ErrorKind::limit, "stopped by the user");
     report_(attempt == 1 ? prefix : fmt::format("{}: try {} of {} ({})", prefix, attempt, tries, last.what));
     Result<Verdict> verdict = judge_.judge(request, progress);
     if (!verdict) {
       last = verdict.error();
+      if (stop_wanted()) return fail(ErrorKind::limit, "stopped by the user");  // it was cancelled
       // A question that the judge cannot understand is no passing trouble.
       if (last.kind == ErrorKind::invalid_input || last.kind == ErrorKind::unsupported) return verdict;
       continue;

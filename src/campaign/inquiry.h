@@ -35,6 +35,8 @@ class Inquiry {
   std::vector<Judgement> take_judgements() { return std::exchange(judgements_, {}); }
 
  private:
+  bool stop_wanted();
+
   Arbiter& judge_;
   JudgeRequest common_;
   const std::function<bool()>& stop_;

@@ -14,6 +14,8 @@ void add_judge(CLI::App& app, Context& context) {
   command->add_option("--target", options->target, "Device to judge on")->capture_default_str();
   command->add_option("--threads", options->threads, "Threads of a host kernel (default: all cores)")
       ->check(CLI::Range(0, 4096));
+  command->add_flag("--end-with-input", options->end_with_input,
+                    "End at once when the input ends, also in the middle of a judgement");
   command->footer("Examples:\n  echo '{\"id\":1,\"method\":\"facts\"}' | ako judge");
   command->callback([options, &context] {
     // The reference's OpenMP threads, too, must not lose time slices to spinning (see

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/subprocess.h"
 #include "judge/json_fields.h"
 #include "judge/request_json.h"
@@ -19,6 +20,8 @@ using nlohmann::json;
 constexpr Seconds kGreetingWait{30};
 // Between two messages of a judgement: compiling a reference and a candidate, or one long block.
 constexpr Seconds kSilence{300};
+constexpr Seconds kLookUp{0.1};          // how often the wish to stop is asked for
+constexpr Seconds kCancelPatience{1.5};  // after which a judge that was told to stop is killed
 
 Error error_from(const json& value) {
   Error error{ErrorKind::invalid_input, json_fields::text(value, "what", "the judge refused the request"),
@@ -46,7 +49,7 @@ Result<Trust> trust_from(const json& greeting) {
 std::vector<std::string> command_line(const JudgeOptions& options) {
   std::vector<std::string> argv = options.launcher;
   argv.push_back((program_folder() / "ako").string());
-  argv.insert(argv.end(), {"judge", "--target", options.target});
+  argv.insert(argv.end(), {"judge", "--target", options.target, "--end-with-input"});
   if (options.threads > 0) argv.insert(argv.end(), {"--threads", std::to_string(options.threads)});
   return argv;
 }
@@ -62,6 +65,9 @@ struct JudgeClient::State {
 
   Result<void> connect();
   Result<json> converse(const JudgeRequest&, const Progress&);
+  Result<std::string> receive(Seconds silence);
+  void cancel(std::int64_t id);
+  bool stop_wanted() const { return options.stop && options.stop(); }
 };
 
 Result<void> JudgeClient::State::connect() {
@@ -87,6 +93,31 @@ Result<void> JudgeClient::State::connect() {
   return {};
 }
 
+/// A line; error `limit` after `silence`, or when somebody wants to stop.
+Result<std::string> JudgeClient::State::receive(Seconds silence) {
+  Stopwatch watch;
+  while (true) {
+    auto line = process->receive(options.stop ? std::min(kLookUp, silence) : silence);
+    if (line || line.error().kind != ErrorKind::limit) return line;
+    if (stop_wanted() || watch.elapsed() >= silence) return line;
+  }
+}
+
+/// Tells the judge to stop and hears it say so; one that does not is let go, and its guests with it.
+void JudgeClient::State::cancel(std::int64_t id) {
+  json message = {
+      {"id", next_id++}, {"protocol", kJudgeProtocol}, {"method", "cancel"}, {"params", {{"id", id}}}};
+  if (!process->send(message.dump())) return process.reset();
+  Stopwatch watch;
+  while (watch.elapsed() < kCancelPatience) {
+    auto line = process->receive(kCancelPatience - watch.elapsed());
+    if (!line) break;
+    json reply = json::parse(*line, nullptr, false);
+    if (json_fields::integer(reply, "id", -1) == id && !reply.contains("progress")) return;
+  }
+  process.reset();
+}
+
 /// One request to its result; progress on the way.
 Result<json> JudgeClient::State::converse(const JudgeRequest& request, const Progress& progress) {
   std::int64_t id = next_id++;
@@ -94,8 +125,12 @@ Result<json> JudgeClient::State::converse(const JudgeRequest& request, const Pro
       {"id", id}, {"protocol", kJudgeProtocol}, {"method", "judge"}, {"params", to_json(request)}};
   AKO_CHECK(process->send(message.dump(-1, ' ', false, json::error_handler_t::replace)));
   while (true) {
-    AKO_TRY(auto line, process->receive(kSilence + request.time_budget));
-    json reply = json::parse(line, nullptr, false);
+    auto line = receive(kSilence + request.time_budget);
+    if (!line) {
+      if (stop_wanted()) cancel(id);
+      return std::unexpected(line.error());
+    }
+    json reply = json::parse(*line, nullptr, false);
     if (json_fields::integer(reply, "id", -1) != id)
       continue;  // an answer to an earlier request that was given up
     if (const auto& stage = json_fields::field(reply, "progress"); stage.is_string()) {
@@ -124,6 +159,7 @@ Result<Verdict> JudgeClient::judge(const JudgeRequest& request, const Progress& 
       return verdict_from_json(json_fields::field(*reply, "result"));
     }
     last = reply.error();
+    if (state_->stop_wanted()) return fail(ErrorKind::limit, "the judgement was cancelled");
     state_->process.reset();
   }
   return fail(ErrorKind::unavailable, "the judge died twice on one request: " + last.what,

@@ -37,6 +37,11 @@ struct JudgeOptions {
   TargetId target = "host";
   std::vector<std::string> launcher;  // prefix: {"srun", …}
   int threads = 0;                    // of a host kernel; 0: all cores
+  /// Of the judge: end of input ends it at once, also in the middle of a judgement. Clients of this kind
+  /// always ask for it, so that a judge never outlives a client that was killed.
+  bool end_with_input = false;
+  /// Of the client: asked a few times a second while a judgement runs; true cancels it.
+  std::function<bool()> stop;
 };
 
 class JudgeClient {
@@ -49,7 +54,8 @@ class JudgeClient {
 
   /// Called with "compile", "check T=8,D=64", "time T=8,D=64 block 5" … while a judgement runs.
   using Progress = std::function<void(std::string_view stage)>;
-  /// Errors are the infrastructure's. A judge that died is started again once before that is said.
+  /// Errors are the infrastructure's. A judge that died is started again once before that is said. Error
+  /// `limit`: cancelled, because JudgeOptions::stop said so.
   Result<Verdict> judge(const JudgeRequest&, const Progress& = {});
 
   const TargetFacts& facts() const;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "judge/audit.h"
+#include "judge/cancellation.h"
 #include "judge/contest_timing.h"
 #include "target/host/host.h"
 #include "toolchain/host/elf_symbols.h"
@@ -35,7 +36,14 @@ struct Trial {
   const JudgeClient::Progress& progress;
   std::uint64_t seed;
   Verdict& verdict;
+  const std::stop_token& stop;
 };
+
+/// Of no use but to end the stages: after a stop nobody looks at the verdict.
+Judged<void> unless_stopped(const Trial& trial) {
+  if (trial.stop.stop_requested()) return std::unexpected(Outcome(InfrastructureError{"cancelled"}));
+  return {};
+}
 
 Error first_of(const std::vector<Error>& errors) {
   return errors.empty() ? Error{ErrorKind::invalid_input, "the input is wrong", {}} : errors.front();
@@ -154,6 +162,7 @@ Judged<std::vector<TimedShape>> Judge::State::check(const Trial& trial, RunGuest
 
   std::map<const Shape*, Checked> seen;
   for (const auto& [work, shape] : order) {
+    if (auto go_on = unless_stopped(trial); !go_on) return std::unexpected(go_on.error());
     trial.progress("check " + shape->label);
     bool alone = shape == order.front().second;
     CheckRequest one{trial.problem, *shape, candidate, reference, trial.seed, alone, side, options};
@@ -220,6 +229,7 @@ Judged<void> Judge::State::stages(const Trial& trial) {
   verdict.spent.reference_s += lap();
   if (!artifact) return std::unexpected(artifact.error());
   verdict.artifact = *artifact;
+  if (auto go_on = unless_stopped(trial); !go_on) return go_on;
   if (!loaded) return infrastructure(loaded.error());
   if (auto rejected = audit_artifact(*artifact)) return std::unexpected(Outcome(*rejected));
   verdict.spent.audit_s += lap();
@@ -242,6 +252,7 @@ Judged<void> Judge::State::stages(const Trial& trial) {
     }
     return {};
   }
+  if (auto go_on = unless_stopped(trial); !go_on) return go_on;
   reference_before = verdict.spent.reference_s;
   auto timed = time(trial, *guest, **loaded, *checked);
   verdict.spent.time_s += lap() - (verdict.spent.reference_s - reference_before);
@@ -266,8 +277,10 @@ Result<std::unique_ptr<Judge>> Judge::create(const TargetId& target, int threads
   return std::unique_ptr<Judge>(new Judge(std::move(state)));
 }
 
-Result<Verdict> Judge::judge(const JudgeRequest& request, const JudgeClient::Progress& given_progress) {
+Result<Verdict> Judge::judge(const JudgeRequest& request, const JudgeClient::Progress& given_progress,
+                             std::stop_token stop) {
   Stopwatch watch;
+  KillsChildrenOnStop watchdog(stop);
   JudgeClient::Progress nothing = [](std::string_view) {};
   const auto& progress = given_progress ? given_progress : nothing;
   AKO_TRY(Problem problem, understand(request));
@@ -282,12 +295,13 @@ Result<Verdict> Judge::judge(const JudgeRequest& request, const JudgeClient::Pro
     verdict.target = state_->facts.id;
     verdict.trust = state_->trust;
     verdict.seed = request.seed ? request.seed : secret_seed();
-    auto done = state_->stages({request, problem, progress, verdict.seed, verdict});
+    auto done = state_->stages({request, problem, progress, verdict.seed, verdict, stop});
     verdict.outcome = done ? Outcome(Correct{}) : done.error();
     auto* failure = std::get_if<InfrastructureError>(&verdict.outcome);
-    if (!failure) break;
+    if (!failure && !stop.stop_requested()) break;
     state_->incumbent.reset();
     state_->release = ReleaseMeter(state_->options);
+    if (stop.stop_requested()) break;
     verdict.notes.push_back("tried again after: " + failure->reason);
   }
   verdict.spent.total_s = watch.elapsed().count();

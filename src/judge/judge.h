@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 
 #include "judge/client.h"
 #include "judge/judged.h"
@@ -17,8 +18,10 @@ class Judge {
   ~Judge();
 
   /// Errors: the request itself is wrong (problem does not parse, plan does not fit). Everything else is an
-  /// outcome. Infrastructure failures are tried once more before they are reported.
-  Result<Verdict> judge(const JudgeRequest&, const JudgeClient::Progress&);
+  /// outcome. Infrastructure failures are tried once more before they are reported. After a stop it kills its
+  /// guests and compilers and returns as soon as it is out of its own arithmetic; the answer then means
+  /// nothing.
+  Result<Verdict> judge(const JudgeRequest&, const JudgeClient::Progress&, std::stop_token = {});
 
   const TargetFacts& facts() const;
   Trust trust() const;

@@ -6,6 +6,7 @@
 #include <istream>
 #include <memory>
 #include <ostream>
+#include <stop_token>
 
 #include "judge/client.h"
 
@@ -18,14 +19,16 @@ inline constexpr std::size_t kLongestLine = 64 << 20;  // bytes of a request
 class JudgeService {
  public:
   virtual ~JudgeService() = default;
-  virtual Result<Verdict> judge(const JudgeRequest&, const JudgeClient::Progress&) = 0;
+  /// After a stop it returns soon, with whatever it has: nobody looks at it.
+  virtual Result<Verdict> judge(const JudgeRequest&, const JudgeClient::Progress&, std::stop_token) = 0;
   virtual const TargetFacts& facts() const = 0;
   virtual Trust trust() const = 0;
 };
 
 /// Greets, then answers one request per line until end of input or "shutdown". Never throws; a line that
-/// cannot be understood gets an error reply and the next is read.
-void serve(JudgeService&, std::istream& in, std::ostream& out);
+/// cannot be understood gets an error reply and the next is read. Judges on the calling thread; another one
+/// reads, so that "cancel" is heard while a judgement runs. `end_with_input`: as in JudgeOptions.
+void serve(JudgeService&, std::istream& in, std::ostream& out, bool end_with_input = false);
 
 /// Runs a Judge for this target on stdin and stdout; the exit status of `ako judge`.
 int serve_judge(const JudgeOptions&);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -15,8 +17,13 @@ using nlohmann::json;
 
 class FakeJudge : public JudgeService {
  public:
-  Result<Verdict> judge(const JudgeRequest& request, const JudgeClient::Progress& progress) override {
+  Result<Verdict> judge(const JudgeRequest& request, const JudgeClient::Progress& progress,
+                        std::stop_token stop) override {
     seen = request;
+    if (until_stopped) {
+      std::unique_lock lock(mutex_);
+      stopped_.wait(lock, stop, [] { return false; });
+    }
     progress("compile");
     if (request.problem_text == "broken")
       return fail(ErrorKind::invalid_input, "the problem is broken", "mend it");
@@ -30,6 +37,7 @@ class FakeJudge : public JudgeService {
   const TargetFacts& facts() const override { return facts_; }
   Trust trust() const override { return Trust::isolated; }
   std::optional<JudgeRequest> seen;
+  bool until_stopped = false;  // every judgement goes on until it is cancelled
 
  private:
   TargetFacts facts_ = [] {
@@ -37,6 +45,8 @@ class FakeJudge : public JudgeService {
     facts.id = "host";
     return facts;
   }();
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
 };
 
 std::vector<json> talk(const std::string& input, FakeJudge* judge = nullptr) {
@@ -132,6 +142,36 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Server, RefusesUnknownProtocolWithAdvice) {
   auto lines = talk("{\"id\":1,\"method\":\"ping\",\"protocol\":2}\n");
   EXPECT_EQ(lines[1]["error"]["kind"], "unsupported");
+}
+
+std::string judge_line(int id) {
+  return json{{"id", id}, {"method", "judge"}, {"params", to_json(some_request())}}.dump() + "\n";
+}
+
+/// Without progress lines, which may or may not come before a cancel.
+std::vector<json> answers(const std::string& input, FakeJudge& judge) {
+  auto lines = talk(input, &judge);
+  std::erase_if(lines, [](const json& line) { return line.contains("progress") || line.contains("ako"); });
+  return lines;
+}
+
+TEST(Server, StopsTheRunningJudgementOnCancel) {
+  FakeJudge judge;
+  judge.until_stopped = true;
+  std::string cancel = "{\"id\":2,\"method\":\"cancel\",\"params\":{\"id\":1}}\n";
+  auto lines = answers(judge_line(1) + cancel + "{\"id\":3,\"method\":\"ping\"}\n", judge);
+  ASSERT_EQ(lines.size(), 3u);
+  std::sort(lines.begin(), lines.end(), [](const json& a, const json& b) { return a["id"] < b["id"]; });
+  EXPECT_EQ(lines[0], (json{{"id", 1}, {"cancelled", true}}));
+  EXPECT_EQ(lines[1], (json{{"id", 2}, {"result", "cancelled"}}));
+  EXPECT_EQ(lines[2]["result"], "pong");
+}
+
+TEST(Server, SaysWhenThereIsNothingToCancel) {
+  FakeJudge judge;
+  auto lines = answers("{\"id\":2,\"method\":\"cancel\"}\n", judge);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["result"], "nothing to cancel");
 }
 
 TEST(RequestJson, NamesTheFieldThatIsWrong) {
