@@ -24,8 +24,10 @@ except ImportError:
 import references
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-EXACT = {"argmax", "embedding", "max_pool", "transpose", "quantize_mxfp4"}
+EXACT = {"argmax", "dequantize_mxfp4", "embedding", "histogram", "matmul_int8", "max_pool", "quantize_mxfp4", "transpose"}
 TOLERANCE = 1e-11
+# The exact gradient of a row without variance is zero: what is left of it are roundings of numbers of this size.
+SIZE_OF_TERMS = {("layernorm_backward", "constant_rows"): 1.0}
 STYLES = ["large_offset", "constant_rows", "mixed_scale", "spikes", "zeros", "tiny"]
 
 
@@ -60,7 +62,7 @@ class Case:
         return sum(array.size for array in self.inputs.values())
 
 
-def difference(got, expected, exact):
+def difference(got, expected, exact, size_of_terms):
     """None, or a sentence about how two arrays differ."""
     expected = np.asarray(expected, dtype=float)
     if got.shape != expected.shape:
@@ -71,7 +73,7 @@ def difference(got, expected, exact):
     if not np.array_equal(np.isfinite(got), np.isfinite(expected)):
         return "not finite in different places"
     finite = np.isfinite(expected)
-    largest = np.abs(expected[finite]).max(initial=0)
+    largest = np.abs(expected[finite]).max(initial=size_of_terms)
     error = np.abs(got[finite] - expected[finite]).max(initial=0)
     return f"largest error {error:.3g} where values reach {largest:.3g}" if error > TOLERANCE * largest else None
 
@@ -89,7 +91,7 @@ def check(dump, problem, shape, style, folder):
         return [f"{where}: outputs {sorted(case.outputs)} instead of {sorted(expected)}"], 0
     complaints = []
     for name, values in case.outputs.items():
-        wrong = difference(values, expected[name], problem.stem in EXACT)
+        wrong = difference(values, expected[name], problem.stem in EXACT, SIZE_OF_TERMS.get((problem.stem, style), 0.0))
         if wrong:
             complaints.append(f"{where}: {name}: {wrong}")
     return complaints, case.size()

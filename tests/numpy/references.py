@@ -34,6 +34,12 @@ def adamw(t, d, s):
     return {"m": m, "v": v, "p": p}
 
 
+def add_rmsnorm(t, d, s):
+    total = t["x"] + t["residual"]
+    read = rounded("f32", total)
+    return {"total": total, "y": read / np.sqrt((read * read).mean(axis=1, keepdims=True) + s["eps"]) * t["w"]}
+
+
 def argmax(t, d, s):
     return {"best": np.argmax(t["x"], axis=1)}
 
@@ -45,6 +51,39 @@ def attention_causal(t, d, s):
     p = np.exp(scores - scores.max(axis=2, keepdims=True))
     p /= p.sum(axis=2, keepdims=True)
     return {"o": np.einsum("hqk,hke->hqe", p, t["V"])}
+
+
+def attention_decode_paged(t, d, s):
+    o = np.empty((d["B"], d["J"] * d["G"], d["E"]))
+    for b in range(d["B"]):
+        pages, n = t["page"][b].astype(int), int(t["length"][b])
+        keys = np.concatenate(t["keys"][pages])[:n]
+        vals = np.concatenate(t["vals"][pages])[:n]
+        for h in range(d["J"] * d["G"]):
+            score = keys[:, h // d["G"]] @ t["Q"][b, h] / np.sqrt(d["E"])
+            p = np.exp(score - score.max())
+            o[b, h] = p @ vals[:, h // d["G"]] / p.sum()
+    return {"o": o}
+
+
+def attention_gqa(t, d, s):
+    repeated = {"Q": t["Q"], "K": np.repeat(t["K"], d["G"], axis=0), "V": np.repeat(t["V"], d["G"], axis=0)}
+    return attention_causal(repeated, d, s)
+
+
+def attention_sliding_window(t, d, s):
+    o = np.empty_like(t["Q"])
+    for h in range(d["H"]):
+        for q in range(d["S"]):
+            seen = slice(max(0, q + 1 - d["W"]), q + 1)
+            score = t["K"][h, seen] @ t["Q"][h, q] / np.sqrt(d["E"])
+            p = np.exp(score - score.max())
+            o[h, q] = p @ t["V"][h, seen] / p.sum()
+    return {"o": o}
+
+
+def batched_matmul(t, d, s):
+    return {"C": t["A"] @ t["W"]}
 
 
 def conv2d(t, d, s):
@@ -61,6 +100,17 @@ def cumsum(t, d, s):
     return {"y": np.cumsum(t["x"], axis=1)}
 
 
+def depthwise_conv2d(t, d, s):
+    top, left = d["R"] // 2, d["S"] // 2
+    x = np.pad(t["x"], ((0, 0), (0, 0), (top, d["R"] - 1 - top), (left, d["S"] - 1 - left)))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (d["R"], d["S"]), axis=(2, 3))
+    return {"y": np.einsum("bchwrs,crs->bchw", windows, t["f"])}
+
+
+def dequantize_mxfp4(t, d, s):
+    return {"y": t["q"] * np.repeat(t["scale"], 32, axis=1)}
+
+
 def embedding(t, d, s):
     return {"y": t["table"][t["token"].astype(int)]}
 
@@ -70,10 +120,44 @@ def gelu(t, d, s):
     return {"y": 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x * x * x)))}
 
 
+def gemm_nn(t, d, s):
+    return {"C": t["A"] @ t["B"]}
+
+
+def gemm_nt(t, d, s):
+    return {"C": t["A"] @ t["B"].T}
+
+
+def gemm_tn(t, d, s):
+    return {"C": t["A"].T @ t["B"]}
+
+
+def gemm_tt(t, d, s):
+    return {"C": (t["B"] @ t["A"]).T}
+
+
+def grouped_gemm(t, d, s):
+    first = t["first"].astype(int)
+    return {"y": np.concatenate([t["x"][first[g] : first[g + 1]] @ t["W"][g] for g in range(d["G"])])}
+
+
+def histogram(t, d, s):
+    return {"count": np.bincount(t["x"].astype(int), minlength=d["B"])}
+
+
 def layernorm(t, d, s):
     x = t["x"]
     mean, var = x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
     return {"y": (x - mean) / np.sqrt(var + s["eps"]) * t["w"] + t["b"]}
+
+
+def layernorm_backward(t, d, s):
+    x, dy = t["x"], t["dy"]
+    deviation = np.sqrt(x.var(axis=1, keepdims=True) + s["eps"])
+    n = (x - x.mean(axis=1, keepdims=True)) / deviation
+    g = dy * t["w"]
+    dx = (g - g.mean(axis=1, keepdims=True) - n * (g * n).mean(axis=1, keepdims=True)) / deviation
+    return {"dx": dx, "dw": (dy * n).sum(axis=0), "db": dy.sum(axis=0)}
 
 
 def log_softmax_xent(t, d, s):
@@ -103,11 +187,29 @@ def matmul_fp8_block(t, d, s):
     return {"C": a @ b.T}
 
 
+def matmul_int8(t, d, s):
+    return {"C": t["A"].astype(np.int64) @ t["B"].astype(np.int64)}
+
+
+def matvec(t, d, s):
+    return {"y": t["A"] @ t["x"]}
+
+
 def max_pool(t, d, s):
     x = np.pad(t["x"], ((0, 0), (0, 0), (1, 2), (1, 2)), constant_values=-np.inf)
     h, w = (d["H"] + 1) // 2, (d["W"] + 1) // 2
     windows = [x[:, :, r : r + 2 * h : 2, c : c + 2 * w : 2] for r in range(3) for c in range(3)]
     return {"y": np.max(windows, axis=0)}
+
+
+def quantize_fp8_block(t, d, s):
+    blocks = (d["K"] + 127) // 128
+    padded = np.zeros((d["M"], blocks * 128))
+    padded[:, : d["K"]] = np.abs(t["x"])
+    largest = padded.reshape(d["M"], blocks, 128).max(axis=2)
+    scale = np.where(largest > 0, largest / 448, 1)
+    spread = np.repeat(rounded("f32", scale), 128, axis=1)[:, : d["K"]]
+    return {"scale": scale, "q": t["x"] / spread}
 
 
 def quantize_mxfp4(t, d, s):
@@ -121,6 +223,13 @@ def quantize_mxfp4(t, d, s):
 def rmsnorm(t, d, s):
     x = t["x"]
     return {"y": x / np.sqrt((x * x).mean(axis=1, keepdims=True) + s["eps"]) * t["w"]}
+
+
+def rmsnorm_backward(t, d, s):
+    x, g = t["x"], t["dy"] * t["w"]
+    r = 1 / np.sqrt((x * x).mean(axis=1, keepdims=True) + s["eps"])
+    n = x * r
+    return {"dx": r * (g - n * (g * n).mean(axis=1, keepdims=True)), "dw": (t["dy"] * n).sum(axis=0)}
 
 
 def rope(t, d, s):
@@ -154,6 +263,20 @@ def silu_mul(t, d, s):
 def softmax(t, d, s):
     e = np.exp(t["x"] - t["x"].max(axis=1, keepdims=True))
     return {"y": e / e.sum(axis=1, keepdims=True)}
+
+
+def softmax_backward(t, d, s):
+    y, dy = t["y"], t["dy"]
+    # row by row with the Jacobian itself
+    return {"dx": np.stack([(np.diag(a) - np.outer(a, a)) @ b for a, b in zip(y, dy)])}
+
+
+def top1_routing(t, d, s):
+    x = t["x"]
+    expert = np.argmax(x, axis=1)
+    p = np.exp(x - x.max(axis=1, keepdims=True))
+    gate = (p / p.sum(axis=1, keepdims=True)).max(axis=1)
+    return {"expert": expert, "gate": gate, "count": np.bincount(expert, minlength=d["E"])}
 
 
 def transpose(t, d, s):
