@@ -271,16 +271,28 @@ Answer attach() {
   return result;
 }
 
+/// Whoever touches a slot after its launches have returned faults, whichever thread it is in.
+void withdraw(unsigned slot) {
+  const Plan& plan = *attached.plan;
+  const auto* mappings = reinterpret_cast<const Mapping*>(&plan + 1);
+  unsigned per_slot = plan.mapping_count / plan.slot_count;
+  for (unsigned i = slot * per_slot; i < (slot + 1) * per_slot; ++i)
+    munmap(reinterpret_cast<void*>(mappings[i].address), mappings[i].bytes);
+}
+
 Answer run() {
   if (!attached.plan) return answer(Answer::failed, "run before attach");
   const auto* slots = reinterpret_cast<const int32_t*>(piece(orders->slots));
   unsigned launch_count = attached.plan->launch_count;
   for (unsigned i = 0; i < orders->slot_count; ++i) {
-    void** arguments = attached.arguments + static_cast<size_t>(slots[i]) * attached.plan->values_per_slot;
+    bool last_time = slots[i] < 0;
+    auto slot = static_cast<unsigned>(last_time ? ~slots[i] : slots[i]);
+    void** arguments = attached.arguments + size_t{slot} * attached.plan->values_per_slot;
     for (unsigned k = 0; k < launch_count; ++k) {
       const PlannedLaunch& launch = attached.launches[k];
       kernels[launch.symbol](arguments + launch.first_value);
     }
+    if (last_time) withdraw(slot);
   }
   return Answer::ok;
 }

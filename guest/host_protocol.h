@@ -9,7 +9,7 @@
 
 namespace ako::guest {
 
-constexpr std::uint32_t kProtocolVersion = 1;
+constexpr std::uint32_t kProtocolVersion = 2;
 
 /// Descriptors that the guest is started with.
 constexpr int kOrdersDescriptor = 3;   // memory file: Orders, read-only
@@ -47,7 +47,7 @@ struct Orders {
   Piece library;                  // path with a terminating zero, empty: none
   Piece symbols;                  // names, each with a terminating zero; `symbol_count` of them
   std::uint32_t symbol_count;
-  Piece slots;  // std::int32_t each
+  Piece slots;  // std::int32_t each; ~slot: take the slot's buffers away when its launches have returned
 };
 
 enum class Answer : std::uint32_t {
@@ -78,7 +78,8 @@ struct Notes {
   char message[1024];
 };
 
-/// A plan is a file of its own: this header, then `mappings`, `launches` and values, packed.
+/// A plan is a file of its own: this header, then `mappings`, `launches` and values, packed. Every slot has
+/// the same number of mappings; a slot's mappings follow each other.
 struct Plan {
   std::uint64_t reservation, reservation_bytes;  // all mappings lie in it; the rest of it is unmapped guard
   std::uint32_t mapping_count, launch_count;

@@ -198,6 +198,9 @@ std::optional<Rejected> audit_sources(const std::vector<SourceFile>& sources) {
 
 std::optional<Rejected> audit_imports(const std::vector<std::string>& imported) {
   for (const auto& symbol : imported) {
+    // libstdc++'s headers wait by it (std::jthread, std::atomic::wait, std::latch); what else it could do,
+    // the sandbox does not.
+    if (symbol == "syscall") continue;
     for (const auto& rule : kRules)
       if (holds(rule.identifiers, symbol))
         return Rejected{std::string(rule.name), fmt::format("imports {}: {}", symbol, rule.reason), ""};

@@ -20,6 +20,10 @@ constexpr std::int64_t kComparePart = 8;          // of larger ones, every eight
 constexpr std::int64_t kCompareGrain = 64 << 10;  // elements of one secret chunk
 constexpr int kSampledWithin = 4;           // the launch checked against fp64 is one of the first four pairs'
 constexpr std::uint64_t kSinglesEvery = 3;  // one block in three has a pair of single launches
+// Blocks after which launches' returns are looked at: one of the first three, then one in eight or so.
+constexpr std::uint64_t kReturnsWithin = 3, kReturnsEvery = 8;
+constexpr double kAloneWork =
+    1e8;  // reference operations a candidate without incumbent may cost per shape: 0.1 s
 
 struct Player {
   Side side;
@@ -50,7 +54,7 @@ struct Sitting::State {
   Random random;
   std::optional<host::SharedBuffers> inputs;
   Player candidate{Side::candidate, nullptr, {}, {}, {}}, incumbent{Side::incumbent, nullptr, {}, {}, {}};
-  int slots = 0, launches = 1, pairs = 0, sampled_pair = 0;
+  int slots = 0, launches = 1, pairs = 0, sampled_pair = 0, until_returns = 0;
   double sampled_error_db = 0;
   Bytes slot_bytes;
   Microseconds typical{0};
@@ -66,6 +70,7 @@ struct Sitting::State {
     candidate.guest = c.candidate_guest;
     incumbent.guest = c.incumbent_guest;
     sampled_pair = static_cast<int>(random.below(kSampledWithin));
+    until_returns = static_cast<int>(random.below(kReturnsWithin));
   }
 
   host::SharedBuffers* inputs_or_null() { return inputs ? &*inputs : nullptr; }
@@ -82,11 +87,13 @@ struct Sitting::State {
   std::vector<int> choose_slots(int count);
   void freshen(std::span<const int> chosen);
   Judged<host::BatchTime> run(Player&, std::span<const int> chosen);
+  Judged<void> look_over(std::span<const int> chosen);
   Judged<void> inspect(std::span<const int> chosen);
   Judged<void> compare(int slot);
   Judged<void> compare_range(const TensorBuffer&, int slot, std::int64_t begin, std::int64_t count);
   Judged<void> arbitrate(int slot);
   Judged<void> check_sampled(int slot);
+  Judged<void> check_returns();
   Judged<bool> pair(bool candidate_first, int count, std::array<double, 2>& per_launch_us);
 };
 
@@ -218,8 +225,25 @@ Judged<void> Sitting::State::check_sampled(int slot) {
   return {};
 }
 
-/// Looks at what the launches of a pair left behind.
-Judged<void> Sitting::State::inspect(std::span<const int> chosen) {
+/// A launch that has returned is over: a batch during which buffers are taken away as launches return. Work
+/// left to another thread, done before the batch's end, shows in no output and in no time.
+Judged<void> Sitting::State::check_returns() {
+  auto chosen = choose_slots(launches);
+  freshen(chosen);
+  AKO_JUDGED(auto ran, candidate.guest->run_withdrawing(chosen));
+  if (auto* fault = std::get_if<host::GuestFault>(&ran))
+    return std::unexpected(outcome_of(*fault, Side::candidate, "time", shape.label, contest.options));
+  if (incumbent.present())
+    if (auto other = run(incumbent, chosen); !other) return std::unexpected(other.error());
+  if (auto fine = look_over(chosen); !fine) return fine;
+  if (!incumbent.present())
+    if (auto fine = check_sampled(chosen[random.below(chosen.size())]); !fine) return fine;
+  return candidate.buffers->attach(*candidate.guest, inputs_or_null(), Side::candidate, "time", shape.label,
+                                   contest.options);
+}
+
+/// Every launch's surroundings, and its outputs beside the incumbent's.
+Judged<void> Sitting::State::look_over(std::span<const int> chosen) {
   for (int slot : chosen) {
     if (auto words = candidate.buffers->damage(slot)) {
       Wrong wrong;
@@ -232,8 +256,17 @@ Judged<void> Sitting::State::inspect(std::span<const int> chosen) {
     if (incumbent.present())
       if (auto same = compare(slot); !same) return same;
   }
-  // Alone, two pairs' launches are checked in full; with an incumbent every launch has been compared already.
-  bool sampled = pairs == sampled_pair || (!incumbent.present() && pairs == sampled_pair + 1);
+  return {};
+}
+
+/// Looks at what the launches of a pair left behind. With an incumbent every launch is compared, and one of
+/// all is held against fp64 in full. Alone, every pair has a launch that is, as long as that is cheap; two
+/// pairs in any case.
+Judged<void> Sitting::State::inspect(std::span<const int> chosen) {
+  if (auto fine = look_over(chosen); !fine) return fine;
+  bool sampled = pairs == sampled_pair;
+  if (!incumbent.present())
+    sampled |= pairs == sampled_pair + 1 || pairs * reference_work(contest.problem, shape) < kAloneWork;
   ++pairs;
   return sampled ? check_sampled(chosen[random.below(chosen.size())]) : Judged<void>{};
 }
@@ -309,6 +342,10 @@ Judged<Block> Sitting::block(bool discard_disturbed) {
     block.disturbed |= *disturbance;
   }
   if (block.disturbed && discard_disturbed) return block;
+  if (s.until_returns-- == 0) {
+    if (auto fine = s.check_returns(); !fine) return std::unexpected(fine.error());
+    s.until_returns = static_cast<int>(kReturnsEvery / 2 + s.random.below(kReturnsEvery));
+  }
   if (s.launches > 1 && s.random.below(kSinglesEvery) == 0) {
     std::array<double, 2> single{};
     auto done = s.pair(s.random.below(2) == 0, 1, single);

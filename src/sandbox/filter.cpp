@@ -24,48 +24,21 @@ using Names = std::span<const char* const>;
 // What glibc, libgomp and libstdc++ need of a process that computes: memory, threads, waiting, time, and
 // asking about itself. None of these reaches another process, a file or the network.
 constexpr const char* kComputing[] = {
-    "brk",
-    "munmap",
-    "mremap",
-    "madvise",
-    "futex",
-    "set_robust_list",
-    "rseq",
-    "sched_yield",
-    "getcpu",
-    "exit",
-    "exit_group",
-    "sched_getaffinity",
-    "sigaltstack",
-    "rt_sigreturn",
-    "rt_sigprocmask",
-    "clock_gettime",
-    "clock_getres",
-    "gettimeofday",
-    "time",
-    "getpid",
-    "gettid",
-    "getppid",
-    "getuid",
-    "geteuid",
-    "getgid",
-    "getegid",
-    "getrandom",
-    "nanosleep",
-    "getrusage",
-    "clock_nanosleep",
-    "restart_syscall",
-    "sysinfo",
-    "uname",
-    "times",
-    "fstat",
+    "brk",          "munmap",         "madvise",       "futex",        "set_robust_list",   "rseq",
+    "sched_yield",  "getcpu",         "exit",          "exit_group",   "sched_getaffinity", "sigaltstack",
+    "rt_sigreturn", "rt_sigprocmask", "clock_gettime", "clock_getres", "gettimeofday",      "time",
+    "getpid",       "gettid",         "getppid",       "getuid",       "geteuid",           "getgid",
+    "getegid",      "getrandom",      "nanosleep",     "getrusage",    "clock_nanosleep",   "restart_syscall",
+    "sysinfo",      "uname",          "times",         "fstat",
 };
 
 // The dynamic loader and the constructors of libraries.
 constexpr const char* kLoading[] = {
-    "read",  "pread64",   "close",      "lseek",    "stat",       "lstat",  "newfstatat",      "access",
-    "statx", "faccessat", "faccessat2", "readlink", "readlinkat", "getcwd", "set_tid_address", "arch_prctl",
-    "mmap",  "mprotect",  "seccomp",    "write",    "writev",     "fcntl",  "recvmsg",         "rt_sigaction",
+    "read",       "pread64",    "close",      "lseek",   "stat",
+    "lstat",      "newfstatat", "access",     "statx",   "faccessat",
+    "faccessat2", "readlink",   "readlinkat", "getcwd",  "set_tid_address",
+    "arch_prctl", "mmap",       "mprotect",   "mremap",  "seccomp",
+    "write",      "writev",     "fcntl",      "recvmsg", "rt_sigaction",
 };
 
 constexpr const char* kCompiling[] = {
@@ -240,12 +213,16 @@ void refuse_politely(Builder& filter) {
   filter.refuse("membarrier", ENOSYS);
 }
 
+/// A second view of a buffer would outlive the one that the runner takes away (realloc copies instead).
+void refuse_second_views(Builder& filter) { filter.refuse("mremap", ENOMEM); }
+
 Builder run_filter(const FilterDescriptors& descriptors) {
   Builder filter(SCMP_ACT_TRAP);
   filter.allow(Names(kComputing));
   allow_threads(filter);
   allow_data_mappings(filter);
   refuse_politely(filter);
+  refuse_second_views(filter);
   filter.allow("rt_sigaction", {SCMP_A0(SCMP_CMP_NE, SIGSYS)});
   for (const char* call : {"write", "writev"}) {
     filter.allow(call, {SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO)});

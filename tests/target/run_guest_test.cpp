@@ -37,11 +37,29 @@ TEST_P(HonestGuest, ComputesInEverySlotAndAgainAfterAnotherAttach) {
   EXPECT_TRUE(run.guest->alive());
 }
 
+TEST_P(HonestGuest, IsDoneWhenItReturns) {
+  GuestRun run;
+  ASSERT_TRUE(run.start(GetParam())) << run.fault.reason << run.fault.errors;
+  auto ran = run.guest->run_withdrawing(std::vector{0, 1, 2, 3});
+  ASSERT_TRUE(ran && std::holds_alternative<BatchTime>(*ran));
+  for (int slot = 0; slot < 4; ++slot) EXPECT_TRUE(run.doubled(slot)) << slot;
+}
+
 INSTANTIATE_TEST_SUITE_P(Guests, HonestGuest,
                          ::testing::Values("honest/plain", "honest/openmp", "honest/vector_scratch",
                                            "honest/thread_local", "honest/aligned_alloc", "honest/std_thread",
                                            "honest/exceptions"),
                          [](const auto& of) { return std::string(of.param).substr(7); });
+
+TEST(BackgroundGuest, FaultsWhenItsBuffersAreTakenAway) {
+  GuestRun run;
+  ASSERT_TRUE(run.start("background"));
+  auto ran = run.guest->run_withdrawing(std::vector{1});
+  ASSERT_TRUE(ran) << ran.error().what;
+  auto* fault = std::get_if<GuestFault>(&*ran);
+  ASSERT_TRUE(fault);
+  EXPECT_THAT(fault->reason, HasSubstr("after its launch had returned"));
+}
 
 // ---- candidates that break one ----
 

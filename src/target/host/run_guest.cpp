@@ -27,6 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kAddressDraws = 8;
+constexpr std::uint64_t kWithdrawnPart = 4;  // one slot in four
 
 /// Appends pieces after the header of the orders' file.
 class OrdersWriter {
@@ -122,7 +123,8 @@ Policy policy_for(const GuestOptions& options, const Load& load) {
 
 struct RunGuest::State {
   GuestOptions options;
-  std::set<int> bound;  // threads that have a processor of their own
+  std::set<int> bound;       // threads that have a processor of their own
+  bool withdrawing = false;  // the latest run's buffers go when its launches return
   std::vector<std::string> symbols;
   MemoryFile orders_file, notes_file;
   guest::Piece slots_room;
@@ -139,6 +141,7 @@ struct RunGuest::State {
   Result<std::optional<GuestFault>> attach_once(std::span<const BufferMemory* const>,
                                                 std::span<const GuestLaunch>, bool& address_taken);
 
+  Result<BatchResult> run(std::span<const int> slots, bool withdraw);
   /// Lets the guest carry out one order. Afterwards it is frozen, or gone and this says why.
   std::optional<GuestFault> command(guest::Order);
   bool await(std::uint32_t sequence, Clock::time_point deadline);
@@ -223,8 +226,9 @@ GuestFault RunGuest::State::last_fault(bool timed_out) {
     fault.reason = fmt::format("did not end within {}", to_text(Microseconds(options.batch_limit)));
     fault.errors = process->errors();
   } else if (auto exit = process->ended()) {
-    LastWords last{notes().sighting, notes().memory_short != 0, plan.regions, plan.begin, plan.end,
-                   options.memory};
+    LastWords last{
+        notes().sighting, notes().memory_short != 0, plan.regions, plan.begin, plan.end, options.memory,
+        withdrawing};
     fault = explain_end(*exit, last);
   }
   process.reset();
@@ -310,25 +314,28 @@ Result<std::variant<std::monostate, GuestFault>> RunGuest::attach(std::span<Shar
   return fail(ErrorKind::unavailable, "a run guest has no room for its buffers", "use fewer slots");
 }
 
-Result<BatchResult> RunGuest::run(std::span<const int> slots) {
-  if (!alive()) return fail(ErrorKind::internal, "the run guest has ended");
-  State& state = *state_;
+Result<BatchResult> RunGuest::State::run(std::span<const int> slots, bool withdraw) {
   for (int slot : slots)
-    if (slot < 0 || slot >= state.plan.slots)
-      return fail(ErrorKind::internal, fmt::format("slot {} of {} does not exist", slot, state.plan.slots));
-  if (slots.size_bytes() > state.slots_room.bytes)
+    if (slot < 0 || slot >= plan.slots)
+      return fail(ErrorKind::internal, fmt::format("slot {} of {} does not exist", slot, plan.slots));
+  if (slots.size_bytes() > slots_room.bytes)
     return fail(ErrorKind::limit, fmt::format("{} launches are too many for one batch", slots.size()));
-  state.orders().slots = state.slots_room;
-  state.orders().slot_count = static_cast<std::uint32_t>(slots.size());
-  std::memcpy(state.orders_file.bytes().data() + state.slots_room.offset, slots.data(), slots.size_bytes());
+  orders().slots = slots_room;
+  orders().slot_count = static_cast<std::uint32_t>(slots.size());
+  withdrawing = withdraw;
+  auto* listed = reinterpret_cast<std::int32_t*>(orders_file.bytes().data() + slots_room.offset);
+  std::ranges::copy(slots, listed);
+  // A part, and a secret one: taking buffers away takes a microsecond, which a kernel could notice and heed.
+  for (std::size_t i = 0; withdraw && i < slots.size(); ++i)
+    if (random.below(kWithdrawnPart) == 0 || slots.size() == 1) listed[i] = ~listed[i];
 
-  int pid = state.process->pid();
+  int pid = process->pid();
   Usage before = usage_of(pid);
   auto released = Clock::now();
-  if (auto fault = state.command(guest::Order::run)) return *fault;
+  if (auto fault = command(guest::Order::run)) return *fault;
   auto stopped = Clock::now();
   Usage after = usage_of(pid);
-  spread_threads(pid, state.bound);  // for the next batch: threads come into being in the first
+  spread_threads(pid, bound);  // for the next batch: threads come into being in the first
   BatchTime time;
   time.wall = stopped - released;
   time.cpu_seconds = after.cpu_seconds - before.cpu_seconds;
@@ -337,6 +344,16 @@ Result<BatchResult> RunGuest::run(std::span<const int> slots) {
   time.minor_faults = after.minor_faults - before.minor_faults;
   time.involuntary_switches = after.involuntary_switches - before.involuntary_switches;
   return time;
+}
+
+Result<BatchResult> RunGuest::run(std::span<const int> slots) {
+  if (!alive()) return fail(ErrorKind::internal, "the run guest has ended");
+  return state_->run(slots, false);
+}
+
+Result<BatchResult> RunGuest::run_withdrawing(std::span<const int> slots) {
+  if (!alive()) return fail(ErrorKind::internal, "the run guest has ended");
+  return state_->run(slots, true);
 }
 
 bool RunGuest::alive() const { return state_ && state_->process && !state_->process->ended(); }

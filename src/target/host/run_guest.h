@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run guest: the confined process that holds one host candidate, and the memory it shares with the judge.
 //
-// The guest is stopped (SIGSTOP, every thread confirmed stopped) whenever the judge writes inputs or reads outputs. A batch
-// is timed from the moment the judge releases it to the moment the guest is confirmed stopped again, so work hidden in
-// background threads is either on the clock or does not happen. Inputs are sealed: the guest can map them only for reading.
+// The guest is stopped (SIGSTOP, every thread confirmed stopped) whenever the judge writes inputs or reads
+// outputs. A batch is timed from the moment the judge releases it to the moment the guest is confirmed
+// stopped again, so work hidden in background threads is either on the clock or does not happen. Inputs are
+// sealed: the guest can map them only for reading.
 #pragma once
 
 #include <chrono>
@@ -27,10 +28,10 @@ struct BufferSpec {
   Access access = Access::read_only;
 };
 
-/// Memory for `slots` launches: every buffer once per slot. Judge's side: plain writable memory. Guest's side: each
-/// (slot, buffer) alone between unmapped guard pages, at an address fresh for each attach, ending exactly at a guard
-/// (even slots) or starting exactly at one (odd slots); the bytes between the buffer and its page's edge are poison that
-/// red_zone_damage inspects.
+/// Memory for `slots` launches: every buffer once per slot. Judge's side: plain writable memory. Guest's
+/// side: each (slot, buffer) alone between unmapped guard pages, at an address fresh for each attach, ending
+/// exactly at a guard (even slots) or starting exactly at one (odd slots); the bytes between the buffer and
+/// its page's edge are poison that red_zone_damage inspects.
 class SharedBuffers {
  public:
   /// read_only buffers are sealed against writing by anyone who receives the descriptor.
@@ -43,7 +44,8 @@ class SharedBuffers {
   std::span<const BufferSpec> buffers() const;
   std::span<std::byte> bytes(int slot, std::size_t buffer);
   Bytes total() const;
-  /// Fills one buffer (payload and surroundings) with poison: 0xFF… patterns that are NaN in every float type.
+  /// Fills one buffer (payload and surroundings) with poison: 0xFF… patterns that are NaN in every float
+  /// type.
   void poison(int slot, std::size_t buffer);
   struct Damage {
     std::size_t buffer = 0;
@@ -61,7 +63,7 @@ class SharedBuffers {
 /// One argument of a launch as the guest is told: a buffer of a group, or a value.
 struct GuestArgument {
   enum class Kind : std::uint8_t { buffer, integer, f64, f32, bits16, bits8, i32 } kind = Kind::integer;
-  int group = 0;            // which SharedBuffers of attach()
+  int group = 0;  // which SharedBuffers of attach()
   std::size_t buffer = 0;
   std::int64_t integer = 0;
   double real = 0;
@@ -74,14 +76,14 @@ struct GuestLaunch {
 struct GuestFault {
   enum class Kind : std::uint8_t { crashed, exited, timed_out, out_of_memory } kind = Kind::crashed;
   int signal = 0;
-  std::string reason;       // with the buffer that was hit, when the address says so
-  std::string errors;       // tail of its stderr
+  std::string reason;  // with the buffer that was hit, when the address says so
+  std::string errors;  // tail of its stderr
 };
 
 struct BatchTime {
-  std::chrono::nanoseconds wall{0};   // release to confirmed stop
-  double cpu_seconds = 0;             // of the guest
-  double steal_seconds = 0;           // of the machine, while it ran
+  std::chrono::nanoseconds wall{0};  // release to confirmed stop
+  double cpu_seconds = 0;            // of the guest
+  double steal_seconds = 0;          // of the machine, while it ran
   std::int64_t major_faults = 0, minor_faults = 0, involuntary_switches = 0;
 };
 using BatchResult = std::variant<BatchTime, GuestFault>;
@@ -104,13 +106,17 @@ class RunGuest {
   RunGuest& operator=(RunGuest&&) noexcept;
   ~RunGuest();
 
-  /// Gives it buffers (all groups have the same number of slots) and the launches to make for each slot, replacing the
-  /// earlier ones. Maps at fresh addresses. The groups must outlive their use here. The guest runs while it maps, off the
-  /// clock: write the inputs of a measurement after this.
+  /// Gives it buffers (all groups have the same number of slots) and the launches to make for each slot,
+  /// replacing the earlier ones. Maps at fresh addresses. The groups must outlive their use here. The guest
+  /// runs while it maps, off the clock: write the inputs of a measurement after this.
   Result<std::variant<std::monostate, GuestFault>> attach(std::span<SharedBuffers* const> groups,
                                                           std::span<const GuestLaunch> launches);
   /// Runs the launches once for each listed slot, in order. After a fault the guest is gone.
   Result<BatchResult> run(std::span<const int> slots);
+  /// As run, but takes the buffers of a secret part of the slots away from the guest the moment their
+  /// launches have returned: a kernel that left work to another thread faults. Not for measuring; attach
+  /// again before the next run.
+  Result<BatchResult> run_withdrawing(std::span<const int> slots);
   bool alive() const;
   Trust trust() const;
 

@@ -25,8 +25,14 @@ std::string memory_fault(int signal, const LastWords& last) {
   std::string name = signal_name(signal);
   std::string verb = seen.writing ? "writing" : "reading";
   if (seen.signal != static_cast<std::uint32_t>(signal)) return name;
-  if (seen.address >= last.begin && seen.address < last.end)
-    return fmt::format("{} {}", name, place_of(seen.address, seen.writing, last.regions));
+  if (seen.address >= last.begin && seen.address < last.end) {
+    std::string place = place_of(seen.address, seen.writing, last.regions);
+    bool late = last.withdrawn && std::ranges::any_of(last.regions, [&](const Region& region) {
+                  return seen.address >= region.begin && seen.address < region.end &&
+                         (region.writable || !seen.writing);
+                });
+    return fmt::format("{} {}{}", name, place, late ? ", after its launch had returned" : "");
+  }
   if (seen.code == kFromKernel)
     return fmt::format("{}: a wild pointer, or an aligned vector access at an address that is not aligned",
                        name);

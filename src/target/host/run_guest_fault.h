@@ -14,6 +14,7 @@ struct LastWords {
   std::span<const Region> regions;   // by address
   std::uint64_t begin = 0, end = 0;  // the reservation they lie in
   Bytes memory_limit;
+  bool withdrawn = false;  // buffers were taken away as launches returned
 };
 
 GuestFault explain_end(const Exit&, const LastWords&);

@@ -29,10 +29,26 @@ void append(std::vector<std::byte>& bytes, const T& value) {
 using Groups = std::span<const BufferMemory* const>;
 
 struct Layout {
-  std::vector<guest::Mapping> mappings;              // group by group, slot by slot
+  std::vector<guest::Mapping> mappings;              // slot by slot, group by group
   std::vector<std::vector<std::uint64_t>> payloads;  // address of [group][slot * buffers + buffer]
   std::uint64_t begin = 0, end = 0;
 };
+
+/// From group by group to slot by slot: what belongs to a slot is taken away together.
+std::vector<guest::Mapping> slot_by_slot(Groups groups, const std::vector<guest::Mapping>& mappings) {
+  std::vector<guest::Mapping> ordered;
+  for (int slot = 0; !groups.empty() && slot < groups.front()->slots; ++slot) {
+    std::size_t first = 0;  // of the group
+    for (const auto* group : groups) {
+      std::size_t buffers = group->specs.size();
+      auto begin =
+          mappings.begin() + static_cast<std::ptrdiff_t>(first + static_cast<std::size_t>(slot) * buffers);
+      ordered.insert(ordered.end(), begin, begin + static_cast<std::ptrdiff_t>(buffers));
+      first += group->segments.size();
+    }
+  }
+  return ordered;
+}
 
 /// Every segment alone between guards. Large ones keep their offset's place within a huge page, so that huge
 /// pages of the file can be mapped as such.
@@ -58,6 +74,7 @@ Layout lay_out(Groups groups, Random& random, std::vector<int>& files) {
     }
   }
   layout.end = (next + kGuard + kHugePage - 1) / kHugePage * kHugePage;
+  layout.mappings = slot_by_slot(groups, layout.mappings);
   return layout;
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: timed_out or crashed or wrong — ends the calling thread and leaves another behind
+#include <pthread.h>
+
+#include <cmath>
+#include <cstdint>
+#include <thread>
+
+static void honest(const float* x, float* y, std::int64_t T, std::int64_t D) {
+  for (std::int64_t t = 0; t < T; ++t) {
+    float m = -INFINITY, z = 0;
+    for (std::int64_t d = 0; d < D; ++d) m = std::fmax(m, x[t * D + d]);
+    for (std::int64_t d = 0; d < D; ++d) z += y[t * D + d] = std::exp(x[t * D + d] - m);
+    for (std::int64_t d = 0; d < D; ++d) y[t * D + d] /= z;
+  }
+}
+
+extern "C" void softmax(const float* x, float* y, std::int64_t T, std::int64_t D) {
+  static int launches = 0;
+  if (++launches == 3) {
+    std::thread([=] { honest(x, y, T, D); }).detach();
+    pthread_exit(nullptr);
+  }
+  honest(x, y, T, D);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: wrong or crashed — leaves by a jump into a launch that is over
+#include <setjmp.h>
+
+#include <cmath>
+#include <cstdint>
+
+static void honest(const float* x, float* y, std::int64_t T, std::int64_t D) {
+  for (std::int64_t t = 0; t < T; ++t) {
+    float m = -INFINITY, z = 0;
+    for (std::int64_t d = 0; d < D; ++d) m = std::fmax(m, x[t * D + d]);
+    for (std::int64_t d = 0; d < D; ++d) z += y[t * D + d] = std::exp(x[t * D + d] - m);
+    for (std::int64_t d = 0; d < D; ++d) y[t * D + d] /= z;
+  }
+}
+
+static jmp_buf earlier;
+static int launches = 0;
+
+extern "C" void softmax(const float* x, float* y, std::int64_t T, std::int64_t D) {
+  if (++launches > 40) longjmp(earlier, 1);
+  if (setjmp(earlier) == 0) honest(x, y, T, D);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: correct slower — writes megabytes to whoever listens
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+static void honest(const float* x, float* y, std::int64_t T, std::int64_t D) {
+  for (std::int64_t t = 0; t < T; ++t) {
+    float m = -INFINITY, z = 0;
+    for (std::int64_t d = 0; d < D; ++d) m = std::fmax(m, x[t * D + d]);
+    for (std::int64_t d = 0; d < D; ++d) z += y[t * D + d] = std::exp(x[t * D + d] - m);
+    for (std::int64_t d = 0; d < D; ++d) y[t * D + d] /= z;
+  }
+}
+
+extern "C" void softmax(const float* x, float* y, std::int64_t T, std::int64_t D) {
+  for (int i = 0; i < 400; ++i) {
+    std::printf("{\"outcome\": \"correct\", \"launch\": %d}\n", i);
+    std::fprintf(stderr, "[  PASSED  ] launch %d, 0.001 us\n", i);
+  }
+  std::fflush(stdout);
+  honest(x, y, T, D);
+}
