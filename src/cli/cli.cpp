@@ -18,12 +18,14 @@ void add_resume(CLI::App&, Context&);
 void add_report(CLI::App&, Context&);
 void add_list(CLI::App&, Context&);
 void add_show(CLI::App&, Context&);
+void add_tips(CLI::App&, Context&);
 void add_explain(CLI::App&, Context&);
 void add_doctor(CLI::App&, Context&);
 void add_completions(CLI::App&, Context&);
 void add_time(CLI::App&, Context&);
 void add_check(CLI::App&, Context&);
 void add_judge(CLI::App&, Context&);
+void add_reference(CLI::App&, Context&);
 void add_synth(CLI::App&, Context&);
 void add_bench_search(CLI::App&, Context&);
 void add_bench_noise(CLI::App&, Context&);
@@ -39,11 +41,13 @@ constexpr Add commands[] = {
     add_report,
     add_list,
     add_show,
+    add_tips,
     add_explain,
     add_doctor,
     add_time,
     add_check,
     add_judge,
+    add_reference,
     add_synth,
     add_completions,
 };

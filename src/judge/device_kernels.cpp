@@ -52,17 +52,12 @@ DeviceType device_type(ScalarType type) {
 
 bool whole_bytes(ScalarType type) { return storage_bits(type) >= 8 && type != ScalarType::e8m0; }
 
+/// Without launches: toolchains compile it as it is.
 Candidate own_candidate(const TargetId& target) {
   Candidate candidate;
   candidate.language = device_language(target);
   candidate.sources = {{candidate.language == Language::cuda ? "ako_judge.cu" : "ako_judge.hip",
                         std::string(device_judge_source())}};
-  for (const char* kernel :
-       {"ako_generate", "ako_set", "ako_guard", "ako_hash", "ako_scrub_shared", "ako_nothing", "ako_sketch"}) {
-    Launch launch;
-    launch.kernel = kernel;
-    candidate.plan.launches.push_back(launch);
-  }
   return candidate;
 }
 

@@ -26,7 +26,7 @@ std::unexpected<Fault> refused(std::string reason) {
 }  // namespace
 
 void Memory::release() {
-  if (driver_ && address_) driver_->calls().release(address_);
+  if (driver_ && !driver_->lost() && address_) driver_->calls().release(address_);
   driver_ = nullptr;
 }
 Memory& Memory::operator=(Memory&& other) noexcept {
@@ -40,7 +40,7 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 }
 
 void Pinned::release() {
-  if (driver_ && memory_) driver_->calls().unregister_host(memory_);
+  if (driver_ && !driver_->lost() && memory_) driver_->calls().unregister_host(memory_);
   driver_ = nullptr;
 }
 Pinned& Pinned::operator=(Pinned&& other) noexcept {
@@ -53,7 +53,7 @@ Pinned& Pinned::operator=(Pinned&& other) noexcept {
 }
 
 void Module::unload() {
-  if (driver_ && handle_) driver_->calls().unload(handle_);
+  if (driver_ && !driver_->lost() && handle_) driver_->calls().unload(handle_);
   driver_ = nullptr;
 }
 Module& Module::operator=(Module&& other) noexcept {
@@ -77,7 +77,7 @@ Driven<Kernel> Module::kernel(const std::string& name) const {
 }
 
 void Event::destroy() {
-  if (driver_ && handle_) driver_->calls().event_destroy(handle_);
+  if (driver_ && !driver_->lost() && handle_) driver_->calls().event_destroy(handle_);
   driver_ = nullptr;
 }
 Event& Event::operator=(Event&& other) noexcept {
@@ -106,7 +106,7 @@ Driven<std::unique_ptr<Device>> Device::open(const Driver& driver, const DeviceI
 }
 
 Device::~Device() {
-  if (stream_) calls().stream_destroy(stream_);
+  if (stream_ && !driver_.lost()) calls().stream_destroy(stream_);
 }
 
 Driven<Memory> Device::allocate(Bytes size) {
@@ -234,9 +234,11 @@ Driven<void> Device::wait(Seconds limit) {
     if (status == 0) return {};
     if (status != kNotReady) return driver_.fault(status);
     Seconds waited = watch.elapsed();
-    if (waited > limit)
+    if (waited > limit) {
+      driver_.lose();
       return std::unexpected(
           Fault{Fault::Kind::endless, fmt::format("still running after {:.3g} s", limit.count()), true});
+    }
     // Spinning keeps short waits short; nobody else needs this core for the first two milliseconds.
     if (waited > Seconds(2e-3)) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -46,6 +46,7 @@ Result<void> Driver::ready() {
 }
 
 std::unexpected<Fault> Driver::fault(int status) const {
+  if (loses_context(status)) lose();
   return std::unexpected(Fault{kind_of_status(status), words(status), loses_context(status)});
 }
 

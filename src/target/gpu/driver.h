@@ -6,6 +6,7 @@
 // Sources of the declarations: CUDA Driver API reference manual, version 13; HIP runtime API reference, ROCm 7.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -107,6 +108,10 @@ class Driver {
   /// The fault a status stands for, or nothing for success.
   Driven<void> check(int status) const;
   std::unexpected<Fault> fault(int status) const;
+  /// After a fault that loses the context nothing is released any more: the driver would wait for ever for a
+  /// kernel that does not end. The process's end releases everything.
+  bool lost() const { return lost_; }
+  void lose() const { lost_ = true; }
 
  protected:
   Driver(Api api, std::string library, void* handle) : api_(api), library_(std::move(library)), handle_(handle) {}
@@ -136,6 +141,7 @@ class Driver {
   std::string library_;
   void* handle_;
   std::vector<std::string> absent_;
+  mutable std::atomic<bool> lost_ = false;
 };
 
 }  // namespace ako::gpu
