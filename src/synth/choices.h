@@ -20,7 +20,9 @@ struct Choices {
   int tile_m = 6, tile_n = 2;      // register tile: rows, vectors
   std::int64_t block_m = 120, block_n = 1024, block_k = 256;  // cache blocks
   bool split_n = false;                                       // threads share the columns instead of the rows
-  bool pairs = false;  // bf16 operands stay bf16: dot products of pairs
+  std::int64_t block_q = 64, block_keys = 128;                // attention: queries of a tile, keys of a block
+  bool split_batch = false;  // … threads share its heads instead of its queries
+  bool pairs = false;        // bf16 operands stay bf16: dot products of pairs
 };
 
 }  // namespace ako::synth

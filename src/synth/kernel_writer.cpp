@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "synth/attention.h"
 #include "synth/contraction.h"
 #include "synth/element.h"
 #include "synth/loops.h"
@@ -70,6 +71,8 @@ class Writer {
     for (const Group& group : layout_.groups) {
       if (auto contraction = choices_.tiled ? match_contraction(program_, layout_, group) : std::nullopt) {
         emit_contraction(*contraction, printer_, functions_, workspace_);
+      } else if (auto attention = choices_.tiled ? match_attention(program_, layout_, group) : std::nullopt) {
+        emit_attention(*attention, program_, printer_, functions_, workspace_);
       } else {
         loops.group(group);
       }

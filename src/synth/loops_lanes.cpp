@@ -14,6 +14,19 @@ bool reduces(const Statement& statement, int depth) {
   return static_cast<int>(statement.indices.size()) == depth;
 }
 
+/// Nothing but a statement's own indices and `inner`: no index of a sum that runs inside the pass.
+bool mentions_only(const Program& program, ExprId id, const Statement& statement, IndexId inner) {
+  bool only = true;
+  visit(program, id, [&](ExprId e) {
+    const Expr& expr = program.expr(e);
+    if (expr.kind != ExprKind::index) return;
+    only = only && (expr.ref == inner || std::ranges::any_of(statement.indices, [&](const Range& range) {
+                      return range.index == expr.ref;
+                    }));
+  });
+  return only;
+}
+
 }  // namespace
 
 bool Loops::read_outside(const Group& group, const Pass& pass, TensorId tensor) const {
@@ -61,7 +74,8 @@ void Loops::plan_prefetch(const Group& group, std::vector<Pass>& passes) const {
         const Expr& expr = program_.expr(e);
         const bool cold = expr.kind == ExprKind::access &&
                           printer_.storage(expr.ref).home == Home::argument && mentions(program_, e, row) &&
-                          printer_.unit_stride(expr, inner) && passes[i].outer.empty();
+                          printer_.unit_stride(expr, inner) && passes[i].outer.empty() &&
+                          mentions_only(program_, e, statement, inner);
         if (cold && seen.insert(expr.ref).second) next->fetch.push_back(e);
       });
     }

@@ -8,13 +8,25 @@
 
 namespace ako::synth {
 
+namespace {
+
+/// The words of contraction*.cpp and attention_kernel.cpp, which write text with names of their own.
+constexpr std::string_view tile_words =
+    "a b c i j k m n p m0 n0 k0 ms ns ks jc pc ic to row step kept first last d q s i0 q0 qs "
+    "end key sum top from keys pack seen tile added depth lower panel scale score shift sums "
+    "total upper value attend before factor scores unseen weight columns largest product "
+    "queries visible to_row sums_row seen_to seen_from last_panel first_panel key_panels "
+    "padded_keys query_panels value_panels padded_columns";
+
+}  // namespace
+
 Printer::Printer(Program& program, const Layout& layout, const Choices& choices)
     : program_(program), layout_(layout), choices_(choices) {
-  if (choices.tiled) {  // the words of contraction_kernel.cpp
-    for (const char* word :
-         {"a",  "b",  "c",  "i",  "j",  "k",  "m",  "n",   "p",    "m0",   "n0",    "k0",
-          "ms", "ns", "ks", "jc", "pc", "ic", "to", "row", "step", "kept", "first", "last"}) {
-      names_.take(word);
+  if (choices.tiled) {
+    for (std::size_t at = 0; at < tile_words.size();) {
+      const std::size_t end = std::min(tile_words.find(' ', at), tile_words.size());
+      names_.take(tile_words.substr(at, end - at));
+      at = end + 1;
     }
   }
   for (const Dim& dim : program.dims) dims_.push_back(names_.take(dim.name));

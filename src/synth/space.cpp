@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "synth/attention.h"
 #include "synth/contraction.h"
 #include "synth/groups.h"
 #include "synth/polynomials.h"
@@ -48,6 +49,8 @@ Traits traits_of(const Problem& problem) {
   const Layout layout = fuse(program);
   for (const Group& group : layout.groups) {
     const auto contraction = match_contraction(program, layout, group);
+    Program scratch = program;
+    traits.attention = traits.attention || (!contraction && match_attention(scratch, layout, group));
     if (!contraction) continue;
     traits.contraction = true;
     traits.pairs = traits.pairs || can_pair(program, *contraction);
@@ -71,13 +74,34 @@ Traits traits_of(const Problem& problem) {
 
 namespace {
 
-void add_contraction_knobs(ScheduleSpace& space, const Traits& traits, const TargetFacts& target) {
+void add_tile_knobs(ScheduleSpace& space) {
   space.knobs.push_back(
       {"algorithm", "plain nest, or packed panels and register tiles", {"nest", "tiled"}, true, "compute"});
   space.knobs.push_back(
       {"tile_m", "rows of the register tile", {"2", "4", "6", "8", "10", "12", "14"}, false, "compute"});
   space.knobs.push_back(
       {"tile_n", "vectors across the register tile", {"1", "2", "3", "4"}, false, "compute"});
+}
+
+void add_attention_knobs(ScheduleSpace& space) {
+  space.knobs.push_back({"block_q",
+                         "queries that go over the keys together: more use each block of keys more often",
+                         {"16", "32", "64", "128", "256"},
+                         false,
+                         "memory"});
+  space.knobs.push_back({"block_keys",
+                         "keys whose scores are kept at once: they stay in the first cache",
+                         {"32", "64", "128", "256", "512"},
+                         false,
+                         "memory"});
+  space.knobs.push_back({"share",
+                         "what threads share: the queries of a head, or the heads",
+                         {"queries", "heads"},
+                         true,
+                         "overhead"});
+}
+
+void add_contraction_knobs(ScheduleSpace& space, const Traits& traits, const TargetFacts& target) {
   space.knobs.push_back({"block_k",
                          "length of the sums done at once: a panel of B stays in the first cache",
                          {"64", "128", "192", "256", "384", "512"},
@@ -144,6 +168,8 @@ std::string why_invalid(const Schedule& schedule, int registers) {
   const int m = std::stoi(value("tile_m")), n = std::stoi(value("tile_n"));
   if (m * n + n + 1 > registers)
     return fmt::format("a tile of {} x {} vectors does not fit in {} registers", m, n, registers);
+  if (!value("block_q").empty() && value("math") != "polynomial")
+    return "attention with algorithm=tiled needs math=polynomial";
   if (value("operands") == "pairs" && value("vector") != "16") return "operands=pairs needs vector=16";
   return {};
 }
@@ -214,6 +240,8 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
          false,
          "compute"});
   }
+  if (traits.contraction || traits.attention) add_tile_knobs(space);
+  if (traits.attention) add_attention_knobs(space);
   if (traits.contraction) add_contraction_knobs(space, traits, target);
 
   for (const Knob& knob : space.knobs) space.naive.knobs[knob.name] = knob.values.front();
@@ -228,10 +256,12 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space.start, space, "math", "polynomial");
   set(space.start, space, "divide", "reciprocal");
   const int registers = target.vector_bits >= 512 ? 32 : 16;
-  if (traits.contraction) {
+  if (traits.contraction || traits.attention) {
     set(space.start, space, "algorithm", "tiled");
     set(space.start, space, "tile_m", registers == 32 ? "14" : "6");
     set(space.start, space, "tile_n", "2");
+    set(space.start, space, "block_q", "64");
+    set(space.start, space, "block_keys", "128");
     set(space.start, space, "block_k", "256");
     set(space.start, space, "block_m", "192");
     set(space.start, space, "block_n", "1024");

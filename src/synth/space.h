@@ -12,6 +12,7 @@ struct Traits {
   bool wide = false;            // fp64 arithmetic
   bool contraction = false;     // a statement that packed panels apply to
   bool pairs = false;           // … whose operands are plain bf16
+  bool attention = false;       // a group that sweeps over keys once
   bool keeps = false;           // a reduction and a later statement evaluate the same function
   bool recomputes = false;      // elementwise temporaries could be computed where they are read
   bool transcendental = false;  // functions with polynomial forms

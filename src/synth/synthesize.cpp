@@ -69,6 +69,9 @@ synth::Choices choices_of(const Schedule& schedule) {
   choices.block_m = number("block_m", 96);
   choices.block_n = number("block_n", 1024);
   choices.block_k = number("block_k", 256);
+  choices.block_q = number("block_q", 64);
+  choices.block_keys = number("block_keys", 128);
+  choices.split_batch = text("share") == "heads";
   choices.split_n = text("split") == "columns";
   choices.pairs = text("operands") == "pairs";
   return choices;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The innermost kernel of everything that multiplies matrices: a tile of sums that stays in registers while
+// it runs along the depth.
+#pragma once
+
+#include <string>
+
+#include "synth/printer.h"
+
+namespace ako::synth {
+
+struct RegisterTile {
+  std::string name;
+  std::string element;  // of both operands
+  int rows = 0, vectors = 0;
+  bool pairs = false;     // bf16, two steps of the depth at a time
+  int a_stride = 0;       // 0: A is a panel, all rows of a step together; else rows lie this far apart
+  int c_stride = 0;       // between rows of the result
+  bool rescaled = false;  // c is read, multiplied by `scale[row]` and added to, instead of overwritten
+};
+
+/// inline void NAME(int64_t depth, const element* a, const element* b, real* c[, const real* scale])
+/// B is a panel: the columns of a step together, `vectors` times the lanes of them.
+void emit_register_tile(const RegisterTile&, Printer&, Code&);
+
+}  // namespace ako::synth
