@@ -25,7 +25,7 @@ class BoundsCheck {
       for (const Range& range : statement.indices) ranges_.enter(range);
       if (statement.kind == StatementKind::accumulate) check_target(statement);
       walk(statement.value);
-      Interval values;
+      ValueRange values;
       bool known = statement.kind == StatementKind::define &&
                    problem_.expr(statement.value).type == NumberClass::integer;
       if (known) values = ranges_.interval(statement.value);
@@ -110,7 +110,7 @@ class BoundsCheck {
     report(tensor, axis, which, access);
   }
 
-  std::string range_text(const Interval& range) const {
+  std::string range_text(const ValueRange& range) const {
     if (!range.low && !range.high) return "can be any integer";
     if (!range.low) return fmt::format("has no lower bound and reaches up to {}", *range.high);
     if (!range.high) return fmt::format("runs from {} without an upper bound", *range.low);
@@ -121,7 +121,7 @@ class BoundsCheck {
   void report(TensorId tensor, std::size_t axis, ExprId which, const Expr* access) {
     const Expr& expr = problem_.expr(which);
     const Tensor& target = problem_.tensor(tensor);
-    Interval range = ranges_.interval(which);
+    ValueRange range = ranges_.interval(which);
     std::string extent = to_text(problem_, target.shape[axis]);
     std::int64_t size = ranges_.extent(tensor, axis);
     std::string size_text = extent == std::to_string(size) ? extent : fmt::format("{} = {}", extent, size);

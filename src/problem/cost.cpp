@@ -84,7 +84,7 @@ class Counter {
     }
   }
 
-  double points(const Domain& domain) {
+  double points(const IterationDomain& domain) {
     std::string key;
     for (const Range& range : domain.ranges) key += std::to_string(range.index) + ",";
     for (const Guard& guard : domain.guards)
@@ -119,7 +119,7 @@ class Counter {
   }
 
   void visit_reduce(ExprId which, const Expr& expr) {
-    Domain outer = domain_;
+    IterationDomain outer = domain_;
     IndexSet own = free_indices(problem_, which);
     for (const Range& range : expr.bounds) {
       visit_expr(range.lower);
@@ -162,7 +162,7 @@ class Counter {
       auto extent =
           static_cast<double>(evaluate_integer(problem_, problem_.tensor(tensor).shape[axis], shape_));
       IndexSet used = free_indices(problem_, subscripts[axis]);
-      Domain domain = restricted(problem_, {domain_.ranges, {}}, used);
+      IterationDomain domain = restricted(problem_, {domain_.ranges, {}}, used);
       count *= std::min(extent, distinct(subscripts[axis], domain));
       key += to_text(problem_, subscripts[axis]) + ";";
     }
@@ -170,7 +170,7 @@ class Counter {
   }
 
   /// At most as many values as there are points; a plain index takes those of its whole range.
-  double distinct(ExprId subscript, const Domain& domain) {
+  double distinct(ExprId subscript, const IterationDomain& domain) {
     const Expr& expr = problem_.expr(subscript);
     if (expr.kind != ExprKind::index) return points({domain.ranges, domain.guards});
     double most = 0;
@@ -180,7 +180,7 @@ class Counter {
   }
 
   /// The length of a range where the indices it depends on are at their ends.
-  double longest(const Range& range, const Domain& domain) {
+  double longest(const Range& range, const IterationDomain& domain) {
     Point low, high;
     for (const Range& outer : domain.ranges) {
       auto from = value_at(problem_, shape_, outer.lower, low),
@@ -221,7 +221,7 @@ class Counter {
   const Problem& problem_;
   const Shape& shape_;
   Cost cost_;
-  Domain domain_;
+  IterationDomain domain_;
   std::map<std::string, double> counted_;
   std::map<TensorId, std::map<std::string, double>> touched_;  // elements by subscripts
 };

@@ -63,7 +63,7 @@ bool affine_in(const Problem& problem, ExprId which, IndexId index) {
 
 class Counter {
  public:
-  Counter(const Problem& problem, const Shape& shape, const Domain& domain)
+  Counter(const Problem& problem, const Shape& shape, const IterationDomain& domain)
       : problem_(problem), shape_(shape), domain_(domain) {
     std::size_t levels = domain.ranges.size();
     matters_.assign(levels, false);
@@ -239,7 +239,7 @@ class Counter {
 
   const Problem& problem_;
   const Shape& shape_;
-  const Domain& domain_;
+  const IterationDomain& domain_;
   std::vector<bool> matters_;  // by level: something further in depends on it
   std::int64_t budget_ = 0;    // values tried at one level
   Point point_;
@@ -286,7 +286,7 @@ std::optional<std::int64_t> value_at(const Problem& problem, const Shape& shape,
   }
 }
 
-Domain restricted(const Problem& problem, const Domain& domain, const IndexSet& indices) {
+IterationDomain restricted(const Problem& problem, const IterationDomain& domain, const IndexSet& indices) {
   IndexSet needed = indices;
   std::vector<bool> kept(domain.ranges.size(), false);
   for (std::size_t level = domain.ranges.size(); level-- > 0;) {
@@ -294,7 +294,7 @@ Domain restricted(const Problem& problem, const Domain& domain, const IndexSet& 
     kept[level] = true;
     needed.merge(free_indices(problem, domain.ranges[level]));
   }
-  Domain result;
+  IterationDomain result;
   for (std::size_t level = 0; level < kept.size(); ++level)
     if (kept[level]) result.ranges.push_back(domain.ranges[level]);
   for (const Guard& guard : domain.guards) {
@@ -304,7 +304,7 @@ Domain restricted(const Problem& problem, const Domain& domain, const IndexSet& 
   return result;
 }
 
-double count_points(const Problem& problem, const Shape& shape, const Domain& domain) {
+double count_points(const Problem& problem, const Shape& shape, const IterationDomain& domain) {
   return Counter(problem, shape, domain).run();
 }
 

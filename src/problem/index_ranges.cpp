@@ -15,7 +15,7 @@ namespace {
 
 using Bound = std::optional<std::int64_t>;
 
-Interval type_interval(ScalarType type) {
+ValueRange type_interval(ScalarType type) {
   switch (type) {
     case ScalarType::i4:
       return {-8, 7};
@@ -33,17 +33,17 @@ Interval type_interval(ScalarType type) {
 }
 
 /// The interval that holds both.
-Interval hull(const Interval& a, const Interval& b) {
-  Interval result;
+ValueRange hull(const ValueRange& a, const ValueRange& b) {
+  ValueRange result;
   if (a.low && b.low) result.low = std::min(*a.low, *b.low);
   if (a.high && b.high) result.high = std::max(*a.high, *b.high);
   return result;
 }
 
 /// From the values at the corners of two intervals.
-Interval corners(const Interval& a, const Interval& b, auto operation) {
+ValueRange corners(const ValueRange& a, const ValueRange& b, auto operation) {
   if (!a.low || !a.high || !b.low || !b.high) return {};
-  Interval result;
+  ValueRange result;
   bool first = true;
   for (std::int64_t x : {*a.low, *a.high})
     for (std::int64_t y : {*b.low, *b.high}) {
@@ -65,7 +65,7 @@ Bound times(std::int64_t a, std::int64_t b) {
 
 IndexRanges::IndexRanges(const Problem& problem, const Shape& shape) : problem_(problem), shape_(shape) {
   for (const Tensor& tensor : problem.tensors) {
-    Interval values;
+    ValueRange values;
     if (tensor.number == NumberClass::integer) {
       values = type_interval(tensor.type);
       if (tensor.values) values = declared_values(tensor, *tensor.values);
@@ -74,7 +74,7 @@ IndexRanges::IndexRanges(const Problem& problem, const Shape& shape) : problem_(
   }
 }
 
-Interval IndexRanges::declared_values(const Tensor& tensor, const ValueSpec& spec) const {
+ValueRange IndexRanges::declared_values(const Tensor& tensor, const ValueSpec& spec) const {
   if (!spec.inner.empty()) return declared_values(tensor, spec.inner[0]);
   auto argument = [&](std::size_t i) {
     return static_cast<std::int64_t>(evaluate_constant(problem_, spec.args[i], shape_));
@@ -94,12 +94,12 @@ Interval IndexRanges::declared_values(const Tensor& tensor, const ValueSpec& spe
   }
 }
 
-void IndexRanges::set_values(TensorId which, const Interval& values) {
+void IndexRanges::set_values(TensorId which, const ValueRange& values) {
   const Tensor& tensor = problem_.tensor(which);
-  Interval type = type_interval(tensor.type), result = values;
+  ValueRange type = type_interval(tensor.type), result = values;
   if (type.low) result.low = std::max(result.low.value_or(*type.low), *type.low);
   if (type.high) result.high = std::min(result.high.value_or(*type.high), *type.high);
-  Interval& held = values_[static_cast<std::size_t>(which)];
+  ValueRange& held = values_[static_cast<std::size_t>(which)];
   held = tensor.role == TensorRole::inout ? hull(held, result) : result;
 }
 
@@ -154,7 +154,7 @@ void IndexRanges::assume(ExprId condition, bool truth) {
   }
 }
 
-Linear IndexRanges::atom(const std::string& key, const Interval& interval) {
+Linear IndexRanges::atom(const std::string& key, const ValueRange& interval) {
   auto [at, fresh] = variables_.emplace(key, next_);
   Linear result = Linear::variable(at->second);
   if (!fresh) return result;
@@ -164,11 +164,11 @@ Linear IndexRanges::atom(const std::string& key, const Interval& interval) {
   return result;
 }
 
-Interval IndexRanges::interval_of(const Linear& value) const {
+ValueRange IndexRanges::interval_of(const Linear& value) const {
   return {known_.lower(value), known_.upper(value)};
 }
 
-Interval IndexRanges::interval(ExprId which) { return interval_of(form(which)); }
+ValueRange IndexRanges::interval(ExprId which) { return interval_of(form(which)); }
 
 std::int64_t IndexRanges::extent(TensorId which, std::size_t axis) const {
   return evaluate_integer(problem_, problem_.tensor(which).shape[axis], shape_);
@@ -199,7 +199,7 @@ Linear IndexRanges::form(ExprId which) {
     case ExprKind::index:
       return atom("i" + std::to_string(expr.ref), {});
     case ExprKind::access: {
-      Interval values = values_[static_cast<std::size_t>(expr.ref)];
+      ValueRange values = values_[static_cast<std::size_t>(expr.ref)];
       if (expr.fallback) values = hull(values, interval(*expr.fallback));
       return atom(key_of(which), values);
     }
@@ -234,7 +234,7 @@ Linear IndexRanges::binary(ExprId which, const Expr& expr) {
       return expr.op == Op::div ? whole : left - scaled(whole, right.constant);
     }
     case Op::pow: {
-      Interval base = interval_of(left);
+      ValueRange base = interval_of(left);
       if (base.low && *base.low < 0) return atom(key_of(which), {});
       return atom(key_of(which), corners(base, interval_of(right), integer_power));
     }
@@ -265,7 +265,7 @@ Linear IndexRanges::quotient(const Linear& dividend, std::int64_t divisor) {
   if (known_.proves_at_least(rest, 0) && known_.proves_at_most(rest, divisor - 1)) return whole;
   std::string key = fmt::format("({})/{}", rest.key(), divisor);
   bool fresh = !variables_.contains(key);
-  Interval range = interval_of(rest);
+  ValueRange range = interval_of(rest);
   if (range.low) range.low = floored_div(*range.low, divisor);
   if (range.high) range.high = floored_div(*range.high, divisor);
   Linear part = atom(key, range);
@@ -278,12 +278,12 @@ Linear IndexRanges::quotient(const Linear& dividend, std::int64_t divisor) {
 
 /// By a divisor that varies: bounds only. A remainder is below its divisor.
 Linear IndexRanges::uneven_division(ExprId which, const Expr& expr, const Linear& left, const Linear& right) {
-  Interval divisor = interval_of(right), dividend = interval_of(left);
+  ValueRange divisor = interval_of(right), dividend = interval_of(left);
   bool positive = divisor.low && *divisor.low > 0;
   if (expr.op == Op::div)
-    return atom(key_of(which), positive ? corners(dividend, divisor, floored_div) : Interval{});
+    return atom(key_of(which), positive ? corners(dividend, divisor, floored_div) : ValueRange{});
   if (!positive) return atom(key_of(which), {});
-  Interval range{0, divisor.high ? Bound(*divisor.high - 1) : Bound{}};
+  ValueRange range{0, divisor.high ? Bound(*divisor.high - 1) : Bound{}};
   bool fresh = !variables_.contains(key_of(which));
   Linear rest = atom(key_of(which), range);
   if (fresh) known_.add(right + -1 - rest);
@@ -291,9 +291,9 @@ Linear IndexRanges::uneven_division(ExprId which, const Expr& expr, const Linear
 }
 
 Linear IndexRanges::minimum(ExprId which, const std::vector<Linear>& parts, bool largest) {
-  Interval result;
+  ValueRange result;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    Interval part = interval_of(parts[i]);
+    ValueRange part = interval_of(parts[i]);
     if (i == 0) {
       result = part;
       continue;
@@ -315,26 +315,26 @@ Linear IndexRanges::call(ExprId which, const Expr& expr) {
   if (expr.op == Op::min || expr.op == Op::max)
     return minimum(which, {form(expr.args[0]), form(expr.args[1])}, expr.op == Op::max);
   if (expr.op == Op::cast) {
-    Interval type = type_interval(expr.cast);
+    ValueRange type = type_interval(expr.cast);
     return atom(key_of(which), type);
   }
   if (expr.op == Op::sign) return atom(key_of(which), {-1, 1});
   if (expr.op == Op::to_int) {
     NumberClass from = problem_.expr(expr.args[0]).type;
     if (from == NumberClass::integer) return form(expr.args[0]);
-    return atom(key_of(which), from == NumberClass::boolean ? Interval{0, 1} : Interval{});
+    return atom(key_of(which), from == NumberClass::boolean ? ValueRange{0, 1} : ValueRange{});
   }
   if (expr.op == Op::abs || expr.op == Op::relu) {
-    Interval inner = interval(expr.args[0]);
-    Interval result{0, inner.high};
+    ValueRange inner = interval(expr.args[0]);
+    ValueRange result{0, inner.high};
     if (expr.op == Op::abs && inner.low && inner.high) result.high = std::max(-*inner.low, *inner.high);
     if (expr.op == Op::abs && !inner.low) result.high.reset();
     if (result.high) result.high = std::max<std::int64_t>(*result.high, 0);
     return atom(key_of(which), result);
   }
   if (expr.op == Op::clamp) {  // min(max(x, low), high)
-    Interval low = interval(expr.args[1]), high = interval(expr.args[2]), value = interval(expr.args[0]);
-    Interval result;
+    ValueRange low = interval(expr.args[1]), high = interval(expr.args[2]), value = interval(expr.args[0]);
+    ValueRange result;
     if (low.low && high.low)
       result.low = std::min(value.low ? std::max(*value.low, *low.low) : *low.low, *high.low);
     result.high = high.high;
@@ -350,11 +350,11 @@ Linear IndexRanges::call(ExprId which, const Expr& expr) {
 }
 
 Linear IndexRanges::select(ExprId which, const Expr& expr) {
-  Interval result;
+  ValueRange result;
   for (bool truth : {true, false}) {
     Mark before = mark();
     assume(expr.args[0], truth);
-    Interval side = interval(expr.args[truth ? 1 : 2]);
+    ValueRange side = interval(expr.args[truth ? 1 : 2]);
     leave(before);
     result = truth ? side : hull(result, side);
   }
@@ -364,21 +364,21 @@ Linear IndexRanges::select(ExprId which, const Expr& expr) {
 Linear IndexRanges::reduction(ExprId which, const Expr& expr) {
   bool places = expr.reduce == ReduceOp::argmax || expr.reduce == ReduceOp::argmin;
   if (places) {
-    Interval low = interval(expr.bounds[0].lower), high = interval(expr.bounds[0].upper);
+    ValueRange low = interval(expr.bounds[0].lower), high = interval(expr.bounds[0].upper);
     if (high.high) high.high = *high.high - 1;
     return atom(key_of(which), {low.low, high.high});
   }
   Mark before = mark();
   double most = 1;
   for (const Range& range : expr.bounds) {
-    Interval length = interval_of(form(range.upper) - form(range.lower));
+    ValueRange length = interval_of(form(range.upper) - form(range.lower));
     most *= length.high ? std::max(0.0, static_cast<double>(*length.high)) : INFINITY;
     enter(range);
   }
   if (expr.condition) assume(*expr.condition, true);
-  Interval body = interval(expr.args[0]);
+  ValueRange body = interval(expr.args[0]);
   leave(before);
-  Interval result;
+  ValueRange result;
   if (expr.reduce == ReduceOp::max || expr.reduce == ReduceOp::min) result = body;
   if (expr.reduce == ReduceOp::sum && most < 0x1p40) {
     auto count = static_cast<std::int64_t>(most);

@@ -14,7 +14,7 @@
 
 namespace ako {
 
-struct Interval {
+struct ValueRange {
   std::optional<std::int64_t> low, high;  // none: no bound known
 };
 
@@ -36,16 +36,16 @@ class IndexRanges {
   void assume(ExprId condition, bool truth);
 
   Linear form(ExprId);
-  Interval interval(ExprId);
+  ValueRange interval(ExprId);
   const Inequalities& known() const { return known_; }
   std::int64_t extent(TensorId, std::size_t axis) const;
 
   /// The values an integer tensor holds once it is assigned.
-  void set_values(TensorId, const Interval&);
+  void set_values(TensorId, const ValueRange&);
 
  private:
-  Linear atom(const std::string& key, const Interval&);
-  Interval interval_of(const Linear&) const;
+  Linear atom(const std::string& key, const ValueRange&);
+  ValueRange interval_of(const Linear&) const;
   Linear quotient(const Linear& dividend, std::int64_t divisor);
   Linear binary(ExprId, const Expr&);
   Linear product(ExprId, const Linear&, const Linear&);
@@ -54,7 +54,7 @@ class IndexRanges {
   Linear call(ExprId, const Expr&);
   Linear select(ExprId, const Expr&);
   Linear reduction(ExprId, const Expr&);
-  Interval declared_values(const Tensor&, const ValueSpec&) const;
+  ValueRange declared_values(const Tensor&, const ValueSpec&) const;
   std::string key_of(ExprId) const;
 
   const Problem& problem_;
@@ -62,7 +62,7 @@ class IndexRanges {
   Inequalities known_;
   Variable next_ = 0;
   std::map<std::string, Variable> variables_;
-  std::vector<Interval> values_;  // by TensorId
+  std::vector<ValueRange> values_;  // by TensorId
 };
 
 }  // namespace ako

@@ -93,8 +93,8 @@ TEST(Cost, CountsAnInoutTensorReadAndWritten) {
   EXPECT_EQ(cost.compulsory.count, 3 * 6 * 4);
 }
 
-double count_one_by_one(const Problem& problem, const Shape& shape, const Domain& domain, std::size_t level,
-                        Point& point) {
+double count_one_by_one(const Problem& problem, const Shape& shape, const IterationDomain& domain,
+                        std::size_t level, Point& point) {
   if (level == domain.ranges.size()) {
     for (const Guard& guard : domain.guards)
       if ((*value_at(problem, shape, guard.condition, point) != 0) == guard.negated) return 0;
@@ -123,7 +123,7 @@ TEST(Counting, AgreesWithCountingOneByOne) {
                        ": x[t, d] + k + j)";
     Problem problem = parsed(math);
     const Expr& reduce = problem.expr(problem.statements[0].value);
-    Domain domain{problem.statements[0].indices, {{*reduce.condition, random.below(2) == 0}}};
+    IterationDomain domain{problem.statements[0].indices, {{*reduce.condition, random.below(2) == 0}}};
     domain.ranges.insert(domain.ranges.end(), reduce.bounds.begin(), reduce.bounds.end());
     Point point;
     EXPECT_EQ(count_points(problem, problem.shapes[0], domain),
