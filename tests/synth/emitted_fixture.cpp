@@ -75,16 +75,17 @@ void call_with(void (*f)(A...), void** a) { call_with(f, a, std::index_sequence_
   return text;
 }
 
-void* compile(const Problem& problem, const std::vector<Sample>& samples, std::string& trouble) {
+void* compile(const Problem& problem, const std::vector<Sample>& samples, const std::string& march,
+              std::string& trouble) {
   const auto folder =
-      std::filesystem::temp_directory_path() / fmt::format("ako-synth-{}-{}", problem.name, getpid());
+      std::filesystem::temp_directory_path() / fmt::format("ako-synth-{}-{}-{}", problem.name, march, getpid());
   std::filesystem::create_directories(folder);
   const auto source = folder / "kernels.cpp", object = folder / "kernels.so", log = folder / "log";
   std::ofstream(source) << combined_source(samples);
   const std::string command = fmt::format(
-      "g++ -O1 -march=native -fopenmp -std=c++20 -fno-math-errno -fno-trapping-math -shared -fPIC {} -o {} "
+      "g++ -O1 -march={} -fopenmp -std=c++20 -fno-math-errno -fno-trapping-math -shared -fPIC {} -o {} "
       "2> {}",
-      source.string(), object.string(), log.string());
+      march, source.string(), object.string(), log.string());
   void* library = nullptr;
   if (std::system(command.c_str()) == 0) {
     library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -219,6 +220,13 @@ TargetFacts test_target() {
   return target;
 }
 
+TargetFacts narrow_target(int vector_bits) {
+  TargetFacts target = test_target();
+  target.vector_bits = vector_bits;
+  target.features.clear();
+  return target;
+}
+
 Problem shipped(const std::string& name, const std::string& shapes) {
   auto problem = load_problem(std::filesystem::path(AKO_SOURCE_DIR) / "problems" / (name + ".yaml"));
   if (!problem) {
@@ -233,8 +241,8 @@ Problem shipped(const std::string& name, const std::string& shapes) {
   return *std::move(small);
 }
 
-std::vector<Sample> sample_schedules(const Problem& problem, int more, unsigned seed) {
-  const TargetFacts target = test_target();
+std::vector<Sample> sample_schedules(const Problem& problem, int more, unsigned seed,
+                                     const TargetFacts& target) {
   const auto space = schedule_space(problem, target, Language::cpp);
   std::vector<Schedule> schedules{space->naive, space->start};
   std::mt19937 random(seed);
@@ -257,9 +265,10 @@ std::vector<Sample> sample_schedules(const Problem& problem, int more, unsigned 
   return samples;
 }
 
-std::string check_samples(const Problem& problem, const std::vector<Sample>& samples) {
+std::string check_samples(const Problem& problem, const std::vector<Sample>& samples,
+                          const std::string& march) {
   std::string trouble;
-  void* library = compile(problem, samples, trouble);
+  void* library = compile(problem, samples, march, trouble);
   if (library == nullptr) return trouble;
   const auto reference = Reference::load(problem);
   if (!reference) return to_text(reference.error());

@@ -15,6 +15,8 @@ namespace ako::testing {
 
 /// An imaginary machine with this one's instruction set: two cores, 512-bit vectors where this one has them.
 TargetFacts test_target();
+/// … with vectors of so many bits and nothing that came after them.
+TargetFacts narrow_target(int vector_bits);
 
 Problem shipped(const std::string& name, const std::string& shapes);
 
@@ -24,9 +26,10 @@ struct Sample {
 };
 
 /// Schedules of a problem's space: naive, start, and `more` drawn by a fixed seed, all valid and different.
-std::vector<Sample> sample_schedules(const Problem&, int more, unsigned seed);
+std::vector<Sample> sample_schedules(const Problem&, int more, unsigned seed,
+                                     const TargetFacts& target = test_target());
 
 /// Compiles all samples into one shared object, runs each on every shape and compares. Empty: all agree.
-std::string check_samples(const Problem&, const std::vector<Sample>&);
+std::string check_samples(const Problem&, const std::vector<Sample>&, const std::string& march = "native");
 
 }  // namespace ako::testing

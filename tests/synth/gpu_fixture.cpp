@@ -117,6 +117,7 @@ struct Emulated::State {
   std::string text = kHead;
   std::vector<std::vector<std::string>> kernels;
   void* library = nullptr;
+  int wave = 32;
   std::map<std::string, std::unique_ptr<Reference>> references;
   std::map<std::pair<std::string, std::string>, Data> data;
 
@@ -181,6 +182,19 @@ struct Emulated::State {
   }
 };
 
+std::vector<Problem> shipped_problems() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(AKO_SOURCE_DIR) + "/problems"))
+    if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  std::vector<Problem> problems;
+  for (const auto& path : paths) {
+    auto problem = load_problem(path);
+    if (problem && !problem->python_reference) problems.push_back(*std::move(problem));
+  }
+  return problems;
+}
+
 TargetFacts gpu_target(const std::string& id) {
   TargetFacts target;
   target.id = id;
@@ -198,7 +212,7 @@ std::vector<Shape> small_shapes(const Problem& problem, double most_operations) 
   return result;
 }
 
-Emulated::Emulated() : state_(std::make_unique<State>()) {}
+Emulated::Emulated(int wave) : state_(std::make_unique<State>()) { state_->wave = wave; }
 Emulated::~Emulated() {
   if (state_->library != nullptr) dlclose(state_->library);
 }
@@ -220,9 +234,9 @@ std::string Emulated::compile() {
   std::filesystem::create_directories(folder);
   const auto source = folder / "kernels.cpp", object = folder / "kernels.so", log = folder / "log";
   std::ofstream(source) << state_->text;
-  const std::string command =
-      fmt::format("g++ -O1 -std=c++20 -Wno-unknown-pragmas -shared -fPIC -I{}/guest/device {} -o {} 2> {}",
-                  AKO_SOURCE_DIR, source.string(), object.string(), log.string());
+  const std::string command = fmt::format(
+      "g++ -O1 -std=c++20 -Wno-unknown-pragmas -shared -fPIC -DAKO_WAVE={} -I{}/guest/device {} -o {} 2> {}",
+      state_->wave, AKO_SOURCE_DIR, source.string(), object.string(), log.string());
   std::string trouble;
   if (std::system(command.c_str()) == 0) state_->library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (state_->library == nullptr) {

@@ -15,9 +15,12 @@ namespace ako::testing {
 /// An imaginary GPU: "sm_90" or "gfx942", with as few compute units as make grids interesting.
 TargetFacts gpu_target(const std::string& id);
 
+/// Every problem of problems/ whose reference is its math.
+std::vector<Problem> shipped_problems();
+
 class Emulated {
  public:
-  Emulated();
+  explicit Emulated(int wave);
   ~Emulated();
   /// Sources to compile, by a number of their own.
   std::size_t add(const std::string& source, const LaunchPlan&);

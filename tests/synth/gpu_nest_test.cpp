@@ -2,34 +2,18 @@
 // Plain kernels and the fp64 reference of every shipped problem, run in emulation.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "synth/gpu/synthesize.h"
 #include "synth/gpu_fixture.h"
 
 namespace ako::testing {
 namespace {
 
-std::vector<Problem> shipped_problems() {
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(AKO_SOURCE_DIR) + "/problems"))
-    if (entry.path().extension() == ".yaml") paths.push_back(entry.path());
-  std::ranges::sort(paths);
-  std::vector<Problem> problems;
-  for (const auto& path : paths) {
-    auto problem = load_problem(path);
-    if (problem && !problem->python_reference) problems.push_back(*std::move(problem));
-  }
-  return problems;
-}
-
 constexpr double kMostOperations = 2e5;
 
 TEST(PlainGpuKernels, AgreeWithTheReferenceOnEveryShippedProblem) {
   const std::vector<Problem> problems = shipped_problems();
   ASSERT_GT(problems.size(), 20u);
-  Emulated emulated;
+  Emulated emulated(32);
   std::vector<Candidate> candidates;
   for (const Problem& problem : problems) {
     const TargetFacts target = gpu_target("sm_90");
@@ -50,7 +34,7 @@ TEST(PlainGpuKernels, AgreeWithTheReferenceOnEveryShippedProblem) {
 
 TEST(GpuReference, AgreesWithTheHostsOnEveryShippedProblem) {
   const std::vector<Problem> problems = shipped_problems();
-  Emulated emulated;
+  Emulated emulated(32);
   for (const Problem& problem : problems) {
     const auto reference = gpu_reference_source(problem, problem.shapes[0]);
     ASSERT_TRUE(reference) << problem.name;

@@ -37,8 +37,32 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"rope", "T=1,H=1,D=2;T=5,H=3,D=32"}, Case{"scatter_add", "T=9,V=5,D=37"},
                       Case{"selective_scan", "L=1,D=1,N=1;L=13,D=37,N=4"},
                       Case{"silu_mul", "T=1,D=1;T=5,D=77;T=33,D=640"},
+                      Case{"add_rmsnorm", "T=1,D=1;T=5,D=77;T=40,D=640"},
+                      Case{"rmsnorm_f32", "T=1,D=1;T=5,D=77;T=40,D=640"},
                       Case{"softmax", "T=1,D=1;T=5,D=77;T=40,D=640"}, Case{"transpose", "M=1,N=1;M=19,N=37"}),
     [](const auto& made) { return std::string(made.param.problem); });
+
+struct Narrow {
+  int vector_bits;
+  const char* march;
+};
+
+class OnNarrowVectors : public ::testing::TestWithParam<Narrow> {};
+
+/// Kernels for processors without AVX-512 run here as well: they use a part of what there is.
+TEST_P(OnNarrowVectors, EmittedKernelsAgreeWithTheReference) {
+  const TargetFacts target = narrow_target(GetParam().vector_bits);
+  for (const Case& which :
+       {Case{"softmax", "T=5,D=77"}, Case{"rmsnorm", "T=5,D=77"}, Case{"gelu", "N=101"},
+        Case{"cumsum", "R=3,T=77"}, Case{"argmax", "T=7,V=53"}, Case{"transpose", "M=19,N=37"}}) {
+    const Problem problem = shipped(which.problem, which.shapes);
+    EXPECT_EQ(check_samples(problem, sample_schedules(problem, 1, 5, target), GetParam().march), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, OnNarrowVectors,
+                         ::testing::Values(Narrow{128, "x86-64-v2"}, Narrow{256, "x86-64-v3"}),
+                         [](const auto& made) { return std::to_string(made.param.vector_bits); });
 
 }  // namespace
 }  // namespace ako::testing

@@ -49,10 +49,12 @@ Infix infix(Op op) {
 
 /// What emitted text and the device header call their own.
 constexpr const char* kWords[] = {
-    "i8",      "i16",    "i32",        "i64",        "u8",        "u16",      "u32",          "u64",
-    "f32",     "f64",    "f16",        "bf16",       "vec",       "ako",      "f8",           "bf8",
-    "f8e4m3",  "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "index_t",   "infinity", "not_a_number", "thread",
-    "element", "square", "cube",       "inside",     "saturated", "rounded",  "result_best",  "place_best"};
+    "i8",        "i16",     "i32",         "i64",        "u8",      "u16",      "u32",          "u64",
+    "f32",       "f64",     "f16",         "bf16",       "vec",     "ako",      "f8",           "bf8",
+    "f8e4m3",    "f8e5m2",  "f8e4m3fnuz",  "f8e5m2fnuz", "index_t", "infinity", "not_a_number", "thread",
+    "element",   "V",       "v",           "chunk",      "chunks",  "first",    "threads",      "place",
+    "row",       "number",  "base",        "item",       "vectors", "square",   "cube",         "inside",
+    "saturated", "rounded", "result_best", "place_best"};
 
 bool is_argument(ReduceOp op) { return op == ReduceOp::argmax || op == ReduceOp::argmin; }
 

@@ -48,6 +48,20 @@ AKO_DEVICE T cube(T x) {
   return result;
 }
 )"},
+    {"product_of", "", R"(struct product_of {
+  template <class T>
+  static AKO_MEMBER T combine(T a, T b) {
+    return a * b;
+  }
+};
+)"},
+    {"argument_key", "", R"(// Ordered as values are, NaN above all, and the first of equals above the others.
+AKO_DEVICE u64 argument_key(float value, u32 place) {
+  const u32 bits = value != value ? 0x7fffffffu : ako::bits_as<u32>(value + 0.0f);
+  const u32 order = bits >> 31 ? ~bits : bits | 0x80000000u;
+  return (u64)order << 32 | (u32)~place;
+}
+)"},
     // Adding and subtracting 1.5 * 2^52 units of the last place leaves no bits below that place; the unit
     // follows from the value's exponent, but is never below the denormals'.
     {"rounded", "",

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "synth/gpu/synthesize.h"
 
+#include <algorithm>
+
 #include "synth/gpu/gpu.h"
 #include "synth/gpu/nest.h"
+#include "synth/gpu/rows.h"
 
 namespace ako {
 
@@ -14,29 +17,116 @@ bool is_gpu(const TargetFacts& target) {
 
 namespace ako::synth::gpu {
 
-Candidate write_candidate(const Problem& problem, const Schedule&, const TargetFacts&, Language language,
-                          const std::string& head) {
-  const Program program = normalize(problem);
-  Unit unit(problem, program, {.wide = false});
-  std::set<TensorId> assigned;
-  for (const Statement& statement : program.statements) {
-    const bool first = !assigned.contains(statement.target);
-    write_nest(unit, statement, {}, first);
-    if (statement.kind != StatementKind::initial) assigned.insert(statement.target);
-  }
-  Candidate candidate;
-  candidate.language = language;
-  candidate.plan = unit.plan();
-  candidate.sources.push_back(
-      {problem.name + (language == Language::hip ? ".hip" : ".cu"), unit.source(head)});
-  return candidate;
-}
+namespace {
 
-ScheduleSpace make_space(const Problem& problem, const TargetFacts&) {
-  ScheduleSpace space;
-  space.pattern = pattern_of(problem);
-  space.invalid = [](const Schedule&) { return std::string(); };
-  return space;
+/// A schedule's knobs, read.
+class Settings {
+ public:
+  explicit Settings(const Schedule& schedule) : schedule_(schedule) {}
+  std::string text(const char* name) const {
+    const auto found = schedule_.knobs.find(name);
+    return found == schedule_.knobs.end() ? std::string() : found->second;
+  }
+  int number(const char* name, int otherwise) const {
+    const std::string value = text(name);
+    return value.empty() ? otherwise : std::stoi(value);
+  }
+
+ private:
+  const Schedule& schedule_;
+};
+
+class Writer {
+ public:
+  Writer(const Problem& problem, const Schedule& schedule, const TargetFacts& target)
+      : problem_(problem),
+        settings_(schedule),
+        target_(target),
+        program_(normalize(problem)),
+        layout_(fuse(program_)),
+        unit_(problem, program_, numbers()) {}
+
+  Candidate write(Language language, const std::string& head) {
+    for (const Group& group : layout_.groups) {
+      if (!shaped(group)) plain(group);
+      for (const std::size_t at : group.statements) {
+        const Statement& statement = program_.statements[at];
+        if (statement.kind != StatementKind::initial) assigned_.insert(statement.target);
+      }
+    }
+    Candidate candidate;
+    candidate.language = language;
+    candidate.plan = unit_.plan();
+    candidate.sources.push_back(
+        {problem_.name + (language == Language::hip ? ".hip" : ".cu"), unit_.source(head)});
+    return candidate;
+  }
+
+ private:
+  Numbers numbers() const {
+    Numbers numbers;
+    numbers.wide = std::ranges::any_of(problem_.tensors,
+                                       [](const Tensor& t) { return t.type == ScalarType::f64 && !t.exact; });
+    numbers.fast = settings_.text("math") == "fast";
+    return numbers;
+  }
+  int wave() const { return target_.id.starts_with("gfx") ? 64 : 32; }
+
+  void plain(const Group& group) {
+    NestChoices choices;
+    choices.threads = settings_.number("block", 256);
+    choices.atomic_updates = settings_.text("updates") == "atomic";
+    std::set<TensorId> assigned = assigned_;
+    for (const std::size_t at : group.statements) {
+      const Statement& statement = program_.statements[at];
+      write_nest(unit_, statement, choices, !assigned.contains(statement.target));
+      if (statement.kind != StatementKind::initial) assigned.insert(statement.target);
+    }
+  }
+
+  bool shaped(const Group& group) {
+    const auto rows = match_rows(program_, layout_, group);
+    if (!rows) return false;
+    if (rows->reduces && settings_.text("rows") != "plain" && !settings_.text("rows").empty()) {
+      RowChoices choices;
+      choices.wave = wave();
+      choices.threads = settings_.number("row_threads", 256);
+      choices.vector = settings_.number("vector", 4);
+      choices.registers = settings_.text("rows") == "registers";
+      choices.streaming = settings_.text("access") == "streaming";
+      for (const Shape& shape : problem_.shapes)
+        choices.longest = std::max(choices.longest, evaluate_integer(program_, rows->lane.upper, shape));
+      write_rows(unit_, layout_, *rows, choices);
+      return true;
+    }
+    if (!rows->reduces && settings_.text("points") == "vectors") {
+      PointChoices choices;
+      choices.threads = settings_.number("block", 256);
+      choices.vector = settings_.number("vector", 4);
+      choices.items = settings_.number("items", 1);
+      choices.streaming = settings_.text("access") == "streaming";
+      const int persistent = settings_.number("persistent", 0);
+      choices.blocks = persistent * std::max(1, target_.compute_units);
+      write_points(unit_, layout_, *rows, choices);
+      return true;
+    }
+    return false;
+  }
+
+  const Problem& problem_;
+  Settings settings_;
+  const TargetFacts& target_;
+  Program program_;
+  Layout layout_;
+  Unit unit_;
+  std::set<TensorId> assigned_;
+};
+
+}  // namespace
+
+Candidate write_candidate(const Problem& problem, const Schedule& schedule, const TargetFacts& target,
+                          Language language, const std::string& head) {
+  return Writer(problem, schedule, target).write(language, head);
 }
 
 }  // namespace ako::synth::gpu

@@ -104,7 +104,7 @@ Kernel Unit::begin(std::string_view name, std::string comment) {
 }
 
 void Unit::end(Kernel kernel) {
-  const std::set<std::string> words = words_of(kernel.body.text());
+  const std::set<std::string> words = words_of(kernel.body.text() + " " + kernel.vector_when);
   Launch launch;
   launch.kernel = kernel.name;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -112,27 +112,39 @@ void Unit::end(Kernel kernel) {
     launch.block[axis].text = kernel.block[axis];
   }
   launch.shared.text = kernel.shared;
-  std::string parameters;
+  std::string outer, inner, names;
   Code prologue;
   prologue.indent();
   for (const Parameter& parameter : parameters_) {
     if (!words.contains(parameter.name)) continue;
     const std::string name = parameter.narrow ? parameter.name + "_64" : parameter.name;
     if (parameter.narrow) prologue.line("const index_t {} = (index_t){};", parameter.name, name);
-    parameters += (parameters.empty() ? "" : ", ") + parameter.declaration + " " + name;
+    const char* comma = outer.empty() ? "" : ", ";
+    outer += comma + parameter.declaration + " " + name;
+    inner += comma + (parameter.narrow ? "index_t" : parameter.declaration) + " " + parameter.name;
+    names += comma + parameter.name;
     launch.args.push_back(parameter.argument);
   }
   Code text;
   text.line("");
   text.comment(kernel.comment);
-  if (kernel.at_least > 0) {
-    text.line("AKO_KERNEL_AT_LEAST({}, {}) {}({}) {{", kernel.threads, kernel.at_least, kernel.name,
-              parameters);
-  } else {
-    text.line("AKO_KERNEL({}) {}({}) {{", kernel.threads, kernel.name, parameters);
+  const std::string kind = kernel.at_least > 0
+                               ? fmt::format("AKO_KERNEL_AT_LEAST({}, {})", kernel.threads, kernel.at_least)
+                               : fmt::format("AKO_KERNEL({})", kernel.threads);
+  std::string body = kernel.body.text();
+  if (!kernel.vector_when.empty()) {
+    text.line("template <int V>");
+    text.line("AKO_DEVICE void {}_by({}) {{", kernel.name, inner);
+    text.raw(body);
+    text.line("}");
+    const std::string call = kernel.name + "_by<";
+    body = fmt::format("  if ({}) {{\n    {}{}>({});\n  }} else {{\n    {}1>({});\n  }}\n",
+                       kernel.vector_when, call, kernel.vector, names, call, names);
+    if (kernel.vector == 1) body = fmt::format("  {}1>({});\n", call, names);
   }
+  text.line("{} {}({}) {{", kind, kernel.name, outer);
   expressions_.restore(std::move(kernel.before));
-  kernels_ += text.text() + prologue.text() + kernel.body.text() + "}\n";
+  kernels_ += text.text() + prologue.text() + body + "}\n";
   plan_.launches.push_back(std::move(launch));
 }
 

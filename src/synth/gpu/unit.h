@@ -20,6 +20,8 @@ struct Kernel {
   std::array<std::string, 3> grid{"1", "1", "1"};
   std::array<std::string, 3> block{"256", "1", "1"};
   std::string shared = "0";  // bytes, dynamic
+  int vector = 1;  // above one: the body is a template over V, this where `vector_when` holds, else 1
+  std::string vector_when;  // an expression over dims
   std::string comment;
   Code body;
   Names before;  // names that were taken when it began

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which knobs a problem has on a GPU, and what they are worth trying at.
+#include <algorithm>
+
+#include "synth/gpu/gpu.h"
+#include "synth/gpu/rows.h"
+#include "synth/gpu/synthesize.h"
+
+namespace ako::synth::gpu {
+
+namespace {
+
+/// What of a problem decides which knobs it has.
+struct Traits {
+  bool points = false, rows = false, updates = false, functions = false, wide = false;
+  std::int64_t longest_row = 1;
+};
+
+bool has_fast_form(Op op) {
+  return op == Op::exp || op == Op::exp2 || op == Op::log || op == Op::log2 || op == Op::sigmoid ||
+         op == Op::rsqrt;
+}
+
+Traits traits_of(const Problem& problem) {
+  Traits traits;
+  const Program program = normalize(problem);
+  const Layout layout = fuse(program);
+  traits.wide = std::ranges::any_of(problem.tensors,
+                                    [](const Tensor& t) { return t.type == ScalarType::f64 && !t.exact; });
+  for (const Group& group : layout.groups) {
+    if (const auto rows = match_rows(program, layout, group)) {
+      (rows->reduces ? traits.rows : traits.points) = true;
+      if (!rows->reduces) continue;
+      for (const Shape& shape : problem.shapes)
+        traits.longest_row = std::max(traits.longest_row, evaluate_integer(program, rows->lane.upper, shape));
+    }
+    for (const std::size_t at : group.statements) {
+      const Statement& statement = program.statements[at];
+      traits.updates = traits.updates || (statement.kind == StatementKind::accumulate &&
+                                          statement.accumulate == ReduceOp::sum &&
+                                          program.tensor(statement.target).type == ScalarType::f32);
+      visit(program, statement, [&](ExprId e) {
+        traits.functions =
+            traits.functions || (program.expr(e).kind == ExprKind::call && has_fast_form(program.expr(e).op));
+      });
+    }
+  }
+  return traits;
+}
+
+std::string knob(const Schedule& schedule, const char* name) {
+  const auto found = schedule.knobs.find(name);
+  return found == schedule.knobs.end() ? std::string() : found->second;
+}
+
+std::string why_invalid(const Schedule& schedule, std::int64_t longest_row) {
+  if (knob(schedule, "rows") == "registers") {
+    const std::int64_t threads = std::stoi(knob(schedule, "row_threads")),
+                       vector = std::stoi(knob(schedule, "vector"));
+    const std::int64_t step = threads * vector, kept = (longest_row + step - 1) / step * vector;
+    if (kept > 64)
+      return fmt::format("a row of {} elements is {} for each of {} threads, too many for registers",
+                         longest_row, kept, threads);
+  }
+  return {};
+}
+
+void set(ScheduleSpace& space, const char* name, const std::string& wanted) {
+  const Knob* found = space.find(name);
+  if (found != nullptr && std::ranges::find(found->values, wanted) != found->values.end())
+    space.start.knobs[name] = wanted;
+}
+
+}  // namespace
+
+ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
+  const Traits traits = traits_of(problem);
+  const std::string wave = target.id.starts_with("gfx") ? "64" : "32";
+  ScheduleSpace space;
+  space.pattern = pattern_of(problem);
+  auto& knobs = space.knobs;
+  if (traits.points)
+    knobs.push_back(
+        {"points", "elements one by one, or neighbours together", {"plain", "vectors"}, true, "memory"});
+  if (traits.rows) {
+    knobs.push_back(
+        {"rows",
+         "each statement by itself with a thread for a row, or rows shared by threads and kept in registers "
+         "between passes, or read again by each pass",
+         {"plain", "registers", "reread"},
+         true,
+         "memory"});
+    knobs.push_back(
+        {"row_threads", "threads that share a row", {wave, "128", "256", "512", "1024"}, false, "memory"});
+  }
+  if (traits.points || traits.rows) {
+    knobs.push_back({"vector", "neighbours moved by one instruction", {"1", "2", "4", "8"}, false, "memory"});
+    knobs.push_back({"access",
+                     "through the caches as usual, or marked as used once",
+                     {"cached", "streaming"},
+                     false,
+                     "memory"});
+  }
+  knobs.push_back({"block",
+                   "threads of a block where every thread has an element of its own",
+                   {"128", "256", "512", "1024"},
+                   false,
+                   "latency"});
+  if (traits.points) {
+    knobs.push_back({"items", "vectors per thread", {"1", "2", "4", "8"}, false, "latency"});
+    knobs.push_back({"persistent",
+                     "blocks for each compute unit that walk over everything; 0: each block works once",
+                     {"0", "2", "4", "8"},
+                     false,
+                     "overhead"});
+  }
+  if (traits.functions && !traits.wide)
+    knobs.push_back({"math",
+                     "elementary functions to the last place, or as the hardware approximates them",
+                     {"exact", "fast"},
+                     true,
+                     "compute"});
+  if (traits.updates)
+    knobs.push_back({"updates",
+                     "sums into the same element in the order written, or atomically in any order",
+                     {"ordered", "atomic"},
+                     true,
+                     "latency"});
+  for (const Knob& each : knobs) space.naive.knobs[each.name] = each.values.front();
+  if (space.find("block") != nullptr) space.naive.knobs["block"] = "256";
+  space.start = space.naive;
+  set(space, "points", "vectors");
+  set(space, "rows", "registers");
+  const bool narrow = std::ranges::all_of(
+      kernel_tensors(problem), [&](TensorId id) { return storage_bits(problem.tensor(id).type) <= 16; });
+  set(space, "vector", narrow ? "8" : "4");
+  set(space, "row_threads", traits.longest_row <= 1024 ? wave : traits.longest_row <= 16384 ? "256" : "1024");
+  set(space, "updates", "atomic");
+  set(space, "items", "2");
+  const std::int64_t longest = traits.longest_row;
+  space.invalid = [longest](const Schedule& schedule) { return why_invalid(schedule, longest); };
+  if (!space.invalid(space.start).empty()) set(space, "rows", "reread");
+  return space;
+}
+
+}  // namespace ako::synth::gpu
