@@ -9,6 +9,7 @@
 #include <string>
 
 #include "problem/counting.h"
+#include "problem/evaluate.h"
 #include "problem/patterns.h"
 #include "problem/words.h"
 
@@ -68,12 +69,24 @@ class Counter {
   Counter(const Problem& problem, const Shape& shape) : problem_(problem), shape_(shape) {}
 
   Cost run() {
+    if (problem_.statements.empty()) return declared();
     for (const Statement& statement : problem_.statements) count(statement);
     cost_.compulsory = bytes();
     return cost_;
   }
 
  private:
+  /// Without math: what `cost:` says; zero is unknown.
+  Cost declared() const {
+    auto value = [&](std::optional<ExprId> expression) {
+      return expression ? std::max(0.0, try_evaluate_constant(problem_, *expression, shape_).value_or(0)) : 0.0;
+    };
+    Cost cost;
+    cost.flops = value(problem_.declared_flops);
+    cost.compulsory = {static_cast<std::int64_t>(value(problem_.declared_bytes))};
+    return cost;
+  }
+
   void count(const Statement& statement) {
     domain_ = {statement.indices, {}};
     visit_expr(statement.value);

@@ -61,6 +61,7 @@ void Resolver::declare(const Document& document) {
   }
   for (const Document::Scalar& scalar : document.scalars) declare_scalar(scalar);
   syntax_ = parse_math(document.math, diagnostics_);
+  declare_outputs(document);
   for (const Document::Tensor& declared : document.tensors) declare_tensor(declared);
   if (document.python_reference) {
     problem_.python_reference = document.python_reference->text;
@@ -70,6 +71,43 @@ void Resolver::declare(const Document& document) {
       diagnostics_.add(document.python_reference->spot,
                        "the reference must be a file beside the problem file",
                        "write a relative path without `..`");
+    problem_.python_function = document.python_function ? document.python_function->text : problem_.name;
+  }
+  declare_cost(document);
+}
+
+/// Which tensors are results, the math says; without it the reference must.
+void Resolver::declare_outputs(const Document& document) {
+  if (!document.math.text.empty()) {
+    if (!document.python_outputs.empty())
+      diagnostics_.add(document.python_outputs.front().spot, "the math says already what the outputs are",
+                       "remove `outputs`");
+    return;
+  }
+  for (const Text& output : document.python_outputs) {
+    bool known = std::any_of(document.tensors.begin(), document.tensors.end(),
+                             [&](const Document::Tensor& tensor) { return tensor.name.text == output.text; });
+    if (!known)
+      diagnostics_.add(output.spot, fmt::format("there is no tensor {}", output.text), "outputs are names of tensors");
+    python_outputs_.insert(output.text);
+  }
+  if (document.python_reference && document.python_outputs.empty())
+    diagnostics_.add(document.python_reference->spot, "without math nothing says which tensors are outputs",
+                     "write `reference: {python: file.py, outputs: [y]}`");
+}
+
+void Resolver::declare_cost(const Document& document) {
+  if (!document.cost.empty() && !document.math.text.empty())
+    return diagnostics_.add(document.cost.front().key.spot, "the math says already what the problem costs",
+                            "remove `cost`");
+  for (const Document::Entry& entry : document.cost) {
+    std::optional<Syntax> syntax = parse_expression(source_of(entry.value), diagnostics_);
+    if (!syntax) continue;
+    constant_only_ = true;
+    ExprId value = expression(*syntax);
+    constant_only_ = false;
+    if (value < 0 || !is_number(value, entry.value.spot, "a cost")) continue;
+    (entry.key.text == "flops" ? problem_.declared_flops : problem_.declared_bytes) = value;
   }
 }
 
@@ -126,6 +164,7 @@ void Resolver::declare_tensor(const Document::Tensor& declared) {
   bool assigned = std::any_of(syntax_.begin(), syntax_.end(), [&](const SyntaxStatement& statement) {
     return statement.target == result.name;
   });
+  assigned |= python_outputs_.contains(result.name);
   result.role = declared.temporary ? TensorRole::temporary
                 : !assigned        ? TensorRole::input
                 : declared.values  ? TensorRole::inout
@@ -242,6 +281,7 @@ std::optional<ValueSpec> Resolver::value_arguments(const Syntax& syntax, const T
 }
 
 void Resolver::check_use() {
+  if (syntax_.empty() && problem_.python_reference) return;  // what the function uses is not seen here
   for (std::size_t i = 0; i < progress_.size(); ++i) check_tensor_use(problem_.tensors[i], progress_[i]);
   auto unused = [&](const std::string& name, std::string_view what) {
     if (symbols_[name].kind != Symbol::Kind::broken)

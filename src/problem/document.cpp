@@ -166,10 +166,14 @@ class Reader {
             {"math", [&](auto& node) { math = true, read_math(node, document); }},
             {"shapes", [&](auto& node) { shapes = true, read_shapes(node, document); }},
             {"tolerance", [&](auto& node) { read_tolerance(node, document); }},
-            {"reference", [&](auto& node) { read_reference(node, document); }}});
+            {"reference", [&](auto& node) { read_reference(node, document); }},
+            {"cost", [&](auto& node) { read_cost(node, document); }},
+            {"derive", [&](auto& node) { read_derive(node, document); }}});
     if (!name) missing("problem", "`problem: my_kernel`, the name of the problem");
+    if (document.derive) return only_derived(root);
     if (!tensors) missing("tensors", "`tensors:` with a line `x: {type: f32, shape: [T, D]}` for each");
-    if (!math) missing("math", "`math: |` and below it, indented, the statements");
+    if (!math && !document.python_reference)
+      missing("math", "`math: |` and below it, indented, the statements");
     if (!shapes) missing("shapes", "`shapes:` and below it a line `- {T: 128, D: 64}` for each");
   }
 
@@ -305,7 +309,74 @@ class Reader {
   void read_reference(const YAML::Node& node, Document& document) {
     if (!is_map(node, "reference", "`reference: {python: file.py}`")) return;
     fields(node, "reference",
-           {{"python", [&](auto& value) { document.python_reference = scalar(value, "python"); }}});
+           {{"python", [&](auto& value) { document.python_reference = scalar(value, "python"); }},
+            {"function", [&](auto& value) { document.python_function = scalar(value, "function"); }},
+            {"outputs", [&](auto& value) { read_outputs(value, document); }}});
+    if (!document.python_reference)
+      diagnostics_.add(spot_of(node), "reference names no file", "write `reference: {python: file.py}`");
+  }
+
+  void read_outputs(const YAML::Node& node, Document& document) {
+    if (!node.IsSequence())
+      return diagnostics_.add(spot_of(node), fmt::format("outputs must be a list, this is {}", kind_of(node)),
+                              "write `outputs: [y]`");
+    for (const auto& item : node) document.python_outputs.push_back(scalar(item, "the name of an output"));
+  }
+
+  void read_cost(const YAML::Node& node, Document& document) {
+    if (!is_map(node, "cost", "`cost: {flops: 2*T*D, bytes: 8*T*D}`")) return;
+    auto keep = [&](const char* name) {
+      return [&document, name, this](const YAML::Node& value) {
+        Text text = scalar(value, name);
+        document.cost.push_back({{name, text.spot}, text});
+      };
+    };
+    fields(node, "cost", {{"flops", keep("flops")}, {"bytes", keep("bytes")}});
+  }
+
+  void read_derive(const YAML::Node& node, Document& document) {
+    const std::string_view example = "`derive: {of: rmsnorm, gradients: [x, w]}`";
+    if (!is_map(node, "derive", example)) return;
+    Document::Derive derive{spot_of(node), {}, {}, {}, {}};
+    const auto entries = [&](std::vector<Document::Entry>& into) {
+      return [this, &into](const YAML::Node& map) {
+        if (!is_map(map, "this", "`{w: f32}`")) return;
+        for_each(map, [&](const Text& key, const YAML::Node& value) {
+          into.push_back({key, scalar(value, key.text)});
+        });
+      };
+    };
+    fields(node, "derive",
+           {{"of", [&](auto& value) { derive.of = scalar(value, "of"); }},
+            {"gradients", [&](auto& value) { derive.gradients = read_names(value); }},
+            {"types", entries(derive.types)},
+            {"values", entries(derive.values)}});
+    if (derive.of.text.empty())
+      diagnostics_.add(derive.spot, "derive does not say of what", fmt::format("write {}", example));
+    else if (derive.gradients.empty())
+      diagnostics_.add(derive.spot, "derive does not say by which inputs", fmt::format("write {}", example));
+    document.derive = std::move(derive);
+  }
+
+  std::vector<Text> read_names(const YAML::Node& node) {
+    std::vector<Text> result;
+    if (node.IsScalar()) return {text_of(node)};
+    if (!node.IsSequence())
+      diagnostics_.add(spot_of(node), fmt::format("gradients must be a list, this is {}", kind_of(node)),
+                       "write `gradients: [x, w]`");
+    else
+      for (const auto& item : node) result.push_back(scalar(item, "the name of an input"));
+    return result;
+  }
+
+  /// A derived problem has the dims, tensors, scalars and math of the one it is derived from.
+  void only_derived(const YAML::Node& root) {
+    for_each(root, [&](const Text& key, const YAML::Node&) {
+      for (std::string_view other : {"dims", "tensors", "scalars", "math", "reference"})
+        if (key.text == other)
+          diagnostics_.add(key.spot, fmt::format("`{}` cannot stand beside `derive`", other),
+                           "it comes from the problem that is derived; remove one of the two");
+    });
   }
 
   std::string_view source_;

@@ -34,6 +34,13 @@ struct Document {
     Spot spot;
     std::vector<Entry> entries;
   };
+  /// `derive: {of: rmsnorm, gradients: [x, w]}`
+  struct Derive {
+    Spot spot;
+    Text of;
+    std::vector<Text> gradients;
+    std::vector<Entry> types, values;
+  };
   Text name, summary;
   std::vector<Entry> dims;
   std::vector<Tensor> tensors;
@@ -42,7 +49,10 @@ struct Document {
   std::vector<Shape> shapes;
   std::vector<Entry> tolerance;
   Spot tolerance_spot;
-  std::optional<Text> python_reference;
+  std::optional<Text> python_reference, python_function;
+  std::vector<Text> python_outputs;
+  std::vector<Entry> cost;
+  std::optional<Derive> derive;
 };
 
 /// Reads the file's structure; unknown and repeated keys, missing ones and wrong kinds go to the diagnostics.

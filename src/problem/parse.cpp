@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "problem/derive.h"
 #include "problem/resolver.h"
 #include "problem/shapes.h"
 
@@ -66,15 +67,55 @@ void check_tolerance(const Document& document, const Problem& problem, Diagnosti
           "add `tolerance: {snr_db: 45}` (bf16), `{snr_db: 100}` (f32), or `{rtol: 1e-5, atol: 1e-6}`");
 }
 
-}  // namespace
+constexpr int deepest_derivation = 4;
 
-Parsed<Problem> parse_problem(std::string_view text, const std::filesystem::path& path) {
+Parsed<Problem> parse(std::string_view text, const std::filesystem::path& path, int derivations);
+
+/// Replaces a file that derives by the one it stands for.
+Parsed<Problem> parse_derived(const Document& document, const std::filesystem::path& path, int derivations,
+                              Diagnostics& here) {
+  const Spot& spot = document.derive->of.spot;
+  const auto mistakes = [&] { return std::unexpected(here.take()); };
+  if (derivations >= deepest_derivation) {
+    here.add(spot, fmt::format("{} derivations of derivations", derivations),
+             "a problem cannot be derived from itself, nor through more than four files");
+    return mistakes();
+  }
+  auto file = derived_from(*document.derive, path);
+  if (!file) {
+    here.add(spot, file.error().what, file.error().advice);
+    return mistakes();
+  }
+  auto forward_text = read_file(*file);
+  if (!forward_text) return std::unexpected(std::vector<Error>{std::move(forward_text).error()});
+  Parsed<Problem> forward = parse(*forward_text, *file, derivations + 1);
+  if (!forward) return forward;
+  Diagnostics in_forward(forward->source, file->string());
+  std::optional<std::string> text = derived_text(document, *forward, here, in_forward);
+  if (!in_forward.empty()) return std::unexpected(in_forward.take());
+  if (!text) return mistakes();
+  Parsed<Problem> problem = parse(*text, path, derivations + 1);
+  if (problem) return problem;
+  for (Error& error : problem.error()) {
+    error.what = fmt::format("in the problem derived from {}: {}", forward->name, error.what);
+    if (error.advice.empty())
+      error.advice = "the shapes, types and values given here must suit the derived math";
+    error.place = Place{path.empty() ? "problem" : path.string(), spot.line, spot.column};
+  }
+  return problem;
+}
+
+Parsed<Problem> parse(std::string_view text, const std::filesystem::path& path, int derivations) {
   Diagnostics diagnostics(text, path.empty() ? "problem" : path.string());
   Problem problem;
   problem.source = text;
   problem.path = path;
   Document document = read_document(text, diagnostics);
   if (!diagnostics.empty() && document.tensors.empty()) return std::unexpected(diagnostics.take());
+  if (document.derive) {
+    if (!diagnostics.empty()) return std::unexpected(diagnostics.take());
+    return parse_derived(document, path, derivations, diagnostics);
+  }
 
   Resolver resolver(problem, diagnostics);
   resolver.declare(document);
@@ -91,6 +132,12 @@ Parsed<Problem> parse_problem(std::string_view text, const std::filesystem::path
   if (!diagnostics.empty()) return std::unexpected(diagnostics.take());
   problem.id = Hasher("problem/1").add(text).finish();
   return problem;
+}
+
+}  // namespace
+
+Parsed<Problem> parse_problem(std::string_view text, const std::filesystem::path& path) {
+  return parse(text, path, 0);
 }
 
 Parsed<Problem> load_problem(const std::filesystem::path& path) {

@@ -178,6 +178,8 @@ struct Problem {
   std::vector<Shape> shapes;
   Tolerance tolerance;
   std::optional<std::string> python_reference;  // path relative to the problem file
+  std::string python_function;                  // in it
+  std::optional<ExprId> declared_flops, declared_bytes;  // `cost:` of a problem without math; dims only
   std::string math;                   // the text of `math:`
   std::string source;                 // the whole file, byte for byte
   std::filesystem::path path;         // where it was read from, may be empty

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/subprocess.h"
+#include "problem/reference_python.h"
 
 namespace ako {
 namespace fs = std::filesystem;
@@ -108,6 +109,7 @@ struct Reference::Library {
   using Function = int (*)(const long*, const double*, const void* const*, double* const*, int);
   Problem problem;
   Function function = nullptr;
+  std::optional<PythonReference> python;
 };
 
 Reference::Reference(std::unique_ptr<Library> library) : library_(std::move(library)) {}
@@ -115,12 +117,23 @@ Reference::Reference(Reference&&) noexcept = default;
 Reference& Reference::operator=(Reference&&) noexcept = default;
 Reference::~Reference() = default;
 
+Result<Hash> reference_key(const Problem& problem) {
+  if (!problem.python_reference) return problem.id;
+  auto text = read_file(python_file(problem));
+  if (!text) {
+    AKO_CHECK(PythonReference::start(problem));  // its error says more
+    return std::unexpected(text.error());
+  }
+  return Hasher("python-reference/1").add(problem.id).add(python_file(problem).string()).add(*text).finish();
+}
+
 Result<Reference> Reference::load(const Problem& problem) {
-  if (problem.python_reference)
-    return fail(
-        ErrorKind::unsupported,
-        fmt::format("{}: the reference is a Python file, which this version does not run", problem.name),
-        "write the computation as `math:`");
+  if (problem.python_reference) {
+    auto python = std::make_unique<Library>();
+    python->problem = problem;
+    AKO_TRY(python->python, PythonReference::start(problem));
+    return Reference(std::move(python));
+  }
   AKO_TRY(fs::path path, library_for(reference_source(problem)));
   // The library stays mapped for the life of the process: its OpenMP runtime keeps threads that outlive any
   // call.
@@ -145,6 +158,7 @@ Result<Reference> Reference::load(const Problem& problem) {
 Result<std::vector<std::vector<double>>> Reference::evaluate(
     const Shape& shape, std::span<const std::span<const std::byte>> inputs, int threads) const {
   const Problem& problem = library_->problem;
+  if (library_->python) return library_->python->evaluate(problem, shape, inputs);
   std::vector<const void*> input_pointers;
   std::vector<double*> output_pointers;
   std::vector<std::vector<double>> outputs;

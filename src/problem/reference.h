@@ -18,11 +18,15 @@ namespace ako {
 /// statements that read a declared tensor read it rounded). Returns 0, or 1 when memory ran out.
 std::string reference_source(const Problem&);
 
+/// Names what a reference computes: the problem, and the contents of its Python file if it has one.
+Result<Hash> reference_key(const Problem&);
+
 /// A loaded reference. Movable; thread-safe to call.
 class Reference {
  public:
   /// Compiles reference_source with the host compiler ($AKO_CXX, else g++, else clang++-19, clang++) into
-  /// cache_folder()/reference/HASH.so, or reuses it.
+  /// cache_folder()/reference/HASH.so, or reuses it. A Python reference is a process instead: PythonReference says what
+  /// can go wrong.
   static Result<Reference> load(const Problem&);
   Reference(Reference&&) noexcept;
   Reference& operator=(Reference&&) noexcept;

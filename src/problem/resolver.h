@@ -48,6 +48,8 @@ class Resolver {
   };
 
   // declare.cpp
+  void declare_outputs(const Document&);
+  void declare_cost(const Document&);
   bool claim(const Text& name, std::string_view what, Symbol symbol);
   void declare_scalar(const Document::Scalar&);
   void declare_tensor(const Document::Tensor&);
@@ -128,6 +130,7 @@ class Resolver {
   std::set<std::string> dims_used_, scalars_used_;
   std::map<std::string, Spot> declared_at_;
   std::vector<SyntaxStatement> syntax_;
+  std::set<std::string> python_outputs_;
 
   // of the statement being resolved
   std::vector<Scope> scopes_;

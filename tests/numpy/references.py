@@ -96,6 +96,18 @@ def conv2d(t, d, s):
     return {"y": y}
 
 
+def conv2d_gradient(t, d, s):
+    top, left = d["R"] // 2, d["S"] // 2
+    x = np.pad(t["x"], ((0, 0), (0, 0), (top, d["R"] - 1 - top), (left, d["S"] - 1 - left)))
+    dx, df = np.zeros_like(x), np.zeros_like(t["f"])
+    for r in range(d["R"]):
+        for c in range(d["S"]):
+            window = np.s_[:, :, r : r + d["H"], c : c + d["W"]]
+            dx[window] += np.einsum("bohw,oc->bchw", t["dy"], t["f"][:, :, r, c])
+            df[:, :, r, c] = np.einsum("bohw,bchw->oc", t["dy"], x[window])
+    return {"dx": dx[:, :, top : top + d["H"], left : left + d["W"]], "df": df}
+
+
 def cumsum(t, d, s):
     return {"y": np.cumsum(t["x"], axis=1)}
 
@@ -113,6 +125,10 @@ def dequantize_mxfp4(t, d, s):
 
 def embedding(t, d, s):
     return {"y": t["table"][t["token"].astype(int)]}
+
+
+def embedding_gradient(t, d, s):
+    return {"dtable": scatter_add({"token": t["token"], "g": t["dy"]}, d, s)["table"]}
 
 
 def gelu(t, d, s):
@@ -158,6 +174,14 @@ def layernorm_backward(t, d, s):
     g = dy * t["w"]
     dx = (g - g.mean(axis=1, keepdims=True) - n * (g * n).mean(axis=1, keepdims=True)) / deviation
     return {"dx": dx, "dw": (dy * n).sum(axis=0), "db": dy.sum(axis=0)}
+
+
+def linear_gelu_gradient(t, d, s):
+    a = t["x"] @ t["w"] + t["b"]
+    cumulative = 0.5 * (1 + _erf(a / np.sqrt(2)))
+    density = np.exp(-a * a / 2) / np.sqrt(2 * np.pi)
+    da = t["dy"] * (cumulative + a * density)
+    return {"dx": da @ t["w"].T, "dw": t["x"].T @ da, "db": da.sum(axis=0)}
 
 
 def log_softmax_xent(t, d, s):
@@ -232,6 +256,10 @@ def rmsnorm_backward(t, d, s):
     return {"dx": r * (g - n * (g * n).mean(axis=1, keepdims=True)), "dw": (t["dy"] * n).sum(axis=0)}
 
 
+def rmsnorm_gradient(t, d, s):
+    return rmsnorm_backward(t, d, s)
+
+
 def rope(t, d, s):
     half = d["D"] // 2
     first, second = t["x"][:, :, :half], t["x"][:, :, half:]
@@ -255,6 +283,26 @@ def selective_scan(t, d, s):
     return {"y": y + t["skip"] * t["u"]}
 
 
+def selective_scan_gradient(t, d, s):
+    u, step, A, B, C, dy = t["u"], t["step"], t["A"], t["B"], t["C"], t["dy"]
+    h = np.zeros((d["L"] + 1, d["D"], d["N"]))  # h[i + 1] after step i
+    for i in range(d["L"]):
+        h[i + 1] = np.exp(step[i][:, None] * A) * h[i] + (step[i] * u[i])[:, None] * B[i]
+    out = {name: np.zeros_like(t[name]) for name in ("u", "step", "A", "B", "C", "skip")}
+    dh = np.zeros((d["D"], d["N"]))
+    for i in reversed(range(d["L"])):
+        dh += dy[i][:, None] * C[i]
+        decay = np.exp(step[i][:, None] * A)
+        out["C"][i] = dy[i] @ h[i + 1]
+        out["B"][i] = (step[i] * u[i]) @ dh
+        out["u"][i] = step[i] * (dh @ B[i]) + t["skip"] * dy[i]
+        out["step"][i] = (dh * h[i] * decay * A).sum(axis=1) + u[i] * (dh @ B[i])
+        out["A"] += dh * h[i] * decay * step[i][:, None]
+        dh = dh * decay
+    out["skip"] = (dy * u).sum(axis=0)
+    return {"d" + name: values for name, values in out.items()}
+
+
 def silu_mul(t, d, s):
     gate = t["gate"]
     return {"y": gate / (1 + np.exp(-gate)) * t["up"]}
@@ -269,6 +317,16 @@ def softmax_backward(t, d, s):
     y, dy = t["y"], t["dy"]
     # row by row with the Jacobian itself
     return {"dx": np.stack([(np.diag(a) - np.outer(a, a)) @ b for a, b in zip(y, dy)])}
+
+
+def softmax_gradient(t, d, s):
+    return softmax_backward({"y": softmax(t, d, s)["y"], "dy": t["dy"]}, d, s)
+
+
+def swiglu_gradient(t, d, s):
+    gate, up, dy = t["gate"], t["up"], t["dy"]
+    sigma = 1 / (1 + np.exp(-gate))
+    return {"dgate": dy * up * sigma * (1 + gate - gate * sigma), "dup": dy * gate * sigma}
 
 
 def top1_routing(t, d, s):

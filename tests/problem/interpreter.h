@@ -228,6 +228,34 @@ class Interpreter {
         return std::min(x, value(expr.args[1]));
       case Op::max:
         return std::max(x, value(expr.args[1]));
+      case Op::exp2:
+        return std::exp2(x);
+      case Op::expm1:
+        return std::expm1(x);
+      case Op::log2:
+        return std::log2(x);
+      case Op::log1p:
+        return std::log1p(x);
+      case Op::sin:
+        return std::sin(x);
+      case Op::cos:
+        return std::cos(x);
+      case Op::tan:
+        return std::tan(x);
+      case Op::sinh:
+        return std::sinh(x);
+      case Op::cosh:
+        return std::cosh(x);
+      case Op::asin:
+        return std::asin(x);
+      case Op::acos:
+        return std::acos(x);
+      case Op::atan:
+        return std::atan(x);
+      case Op::erf:
+        return std::erf(x);
+      case Op::atan2:
+        return std::atan2(x, value(expr.args[1]));
       case Op::clamp:
         return std::min(std::max(x, value(expr.args[1])), value(expr.args[2]));
       default:
