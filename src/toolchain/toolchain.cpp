@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "toolchain/cuda/cuda_toolchain.h"
+#include "toolchain/hip/hip_toolchain.h"
 #include "toolchain/host/host_toolchain.h"
 
 namespace ako {
@@ -12,6 +14,8 @@ namespace {
 using Find = Result<std::unique_ptr<Toolchain>> (*)();
 constexpr Find table[] = {
     HostToolchain::find,
+    CudaToolchain::find,
+    HipToolchain::find,
 };
 
 }  // namespace

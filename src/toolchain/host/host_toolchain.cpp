@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolchain/host/host_toolchain.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "toolchain/compile_guest.h"
+#include "toolchain/host/definitions.h"
 #include "toolchain/host/elf_symbols.h"
 #include "toolchain/host/flags.h"
 #include "toolchain/host/messages.h"
@@ -24,45 +22,6 @@ namespace {
 // Beside the sources, under a name that check_source_path refuses to a candidate.
 constexpr const char* wrapper_file = "-ako/wrapper.c";
 constexpr const char* code_file = "-ako/code.so";
-
-Hash hash_folder(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code code;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, code))
-    if (entry.is_regular_file(code)) files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  Hasher hasher("guest-headers/1");
-  for (const fs::path& file : files)
-    hasher.add(file.lexically_relative(folder).string()).add(read_file(file).value_or(""));
-  return hasher.finish();
-}
-
-/// What the compile guest left at `path`, if it is a plain file of at most `limit`: the guest might have put
-/// a link or a pipe there.
-Result<std::string> read_from_guest(const fs::path& path, Bytes limit) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat status{};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    return fail(ErrorKind::not_found, "the compiler ended well but left no shared object");
-  if (status.st_size > limit.count)
-    return fail(ErrorKind::limit,
-                fmt::format("the compiled code has {}, and at most {} are accepted",
-                            to_text(Bytes{status.st_size}), to_text(limit)),
-                "large constant tables belong into inputs or into code that computes them");
-  std::string content(static_cast<std::size_t>(status.st_size), '\0');
-  ssize_t got = ::pread(file.get(), content.data(), content.size(), 0);
-  content.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return content;
-}
-
-bool disk_is_full(const fs::path& folder) {
-  struct statvfs status{};
-  if (::statvfs(folder.c_str(), &status) != 0) return false;
-  return static_cast<std::int64_t>(status.f_bavail * status.f_frsize) < mebibytes(16).count;
-}
-
-CompileFailure refusal(const Error& error) { return {to_text(error) + "\n"}; }
-CompileFailure refusal(const std::vector<Error>& errors) { return {to_text(errors) + "\n"}; }
 
 /// The sources that are compiled; the others are there to be included.
 bool is_unit(const SourceFile& source) { return language_of_file(source.path) == Language::cpp; }
@@ -129,10 +88,9 @@ Hash HostToolchain::key(const Candidate& candidate, const std::string& wrapper,
 Policy HostToolchain::policy(const fs::path& scratch) const {
   Policy policy;
   policy.filter = Filter::compile;
-  policy.readable = {"/usr", options_.guest_include};
+  policy.readable = system_folders();
+  policy.readable.push_back(options_.guest_include);
   std::error_code code;
-  for (const char* path : {"/lib", "/lib64", "/bin", "/etc/alternatives", "/etc/ld.so.cache"})
-    if (fs::exists(path, code)) policy.readable.emplace_back(path);
   // A compiler outside of /usr brings its own folders: PREFIX/bin/g++ needs PREFIX/lib and PREFIX/libexec.
   fs::path prefix = fs::weakly_canonical(compiler_.path, code).parent_path().parent_path();
   if (!prefix.string().starts_with("/usr") && prefix != "/") policy.readable.push_back(prefix);
@@ -157,6 +115,9 @@ Result<BuildResult> HostToolchain::build(const Candidate& candidate, const Probl
   if (!kernels) return refusal(kernels.error());
   if (std::none_of(candidate.sources.begin(), candidate.sources.end(), is_unit))
     return CompileFailure{"error: no source is C++: one must end in .cpp, .cc, .cxx or .c\n"};
+  for (const KernelSignature& kernel : *kernels)
+    if (auto found = find_definition(candidate.sources, kernel.symbol))
+      if (auto mismatch = signature_mismatch(kernel, *found)) return CompileFailure{*mismatch};
   std::string wrapper = wrapper_source(*kernels);
   Request request{candidate, *kernels, wrapper, key(candidate, wrapper, facts)};
   if (auto stored = cache_.find(request.key)) return *stored;
@@ -178,20 +139,7 @@ Result<BuildResult> HostToolchain::compile(const Request& request) {
   MessageContext context{{scratch.path().string() + "/", options_.guest_include.string() + "/"},
                          request.kernels};
   std::string log = readable_messages(exit.errors, context);
-  if (exit.timed_out)
-    return CompileFailure{fmt::format("{}error: compiling took longer than {}\n", log,
-                                      to_text(Microseconds(options_.wall_limit))),
-                          true};
-  if (!exit.ok()) {
-    if (disk_is_full(scratch.path()) || disk_is_full("/tmp"))
-      return fail(ErrorKind::io, "the compiler failed on a full disk",
-                  "free some space in the temporary folder");
-    if (exit.signal != 0 && log.empty())
-      return fail(ErrorKind::unavailable, fmt::format("the compiler was killed by signal {}", exit.signal),
-                  "the machine may be short of memory; 'ako doctor' shows what it has");
-    return CompileFailure{log.empty() ? fmt::format("error: the compiler ended with status {}\n", exit.code)
-                                      : log};
-  }
+  if (!exit.ok()) return failed_compilation(exit, std::move(log), options_.wall_limit, scratch.path());
 
   auto code = read_from_guest(scratch.path() / code_file, options_.largest_code);
   if (!code) return refusal(code.error());
