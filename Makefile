@@ -33,10 +33,18 @@ test: build
 	@$(MAKE) --no-print-directory build/venv/ready
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE gpu
 
-# Address and undefined-behaviour sanitizers over everything that runs inside our own processes.
+# Address and undefined-behaviour sanitizers over everything that runs inside our own processes; then threads.
 sanitize:
-	@$(MAKE) --no-print-directory build PRESET=asan TARGETS="test_base test_problem test_kernel test_store"
-	@ctest --test-dir build/asan --output-on-failure -j $(JOBS) -L 'base|problem|kernel|store' -LE numpy
+	@$(MAKE) --no-print-directory build PRESET=asan TARGETS="test_base test_problem test_kernel test_store test_campaign fuzz_inputs"
+	@ctest --test-dir build/asan --output-on-failure -j $(JOBS) -L 'base|problem|kernel|store|campaign' -LE numpy
+	@build/asan/bin/fuzz_inputs 30
+	@$(MAKE) --no-print-directory build PRESET=tsan TARGETS="test_base test_store test_judge test_campaign"
+	@ctest --test-dir build/tsan --output-on-failure -j $(JOBS) -L 'base|store|campaign'
+
+# Everything that is read from outside, on inputs that are nearly right, under sanitizers: FUZZ_SECONDS in all, a new SEED each time.
+fuzz:
+	@$(MAKE) --no-print-directory build PRESET=asan TARGETS=fuzz_inputs
+	@cd build && asan/bin/fuzz_inputs $(or $(FUZZ_SECONDS),600) $(or $(SEED),$(shell date +%s))
 
 install: build
 	@cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

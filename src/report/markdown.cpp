@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/text.h"
 #include "base/units.h"
 #include "problem/cost.h"
 #include "report/data.h"
@@ -14,14 +15,14 @@ namespace {
 /// Text inside a Markdown table cell or paragraph: no line breaks, no pipes, no markup, no HTML, no control characters.
 std::string cell(std::string_view text) {
   std::string safe;
-  for (char c : text) {
+  for (char c : printable(text)) {
     if (c == '<') {
       safe += "&lt;";
     } else if (c == '&') {
       safe += "&amp;";
     } else {
       if (std::string_view("|*_`[]\\").find(c) != std::string_view::npos) safe += '\\';
-      safe += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+      safe += c;
     }
   }
   return safe;
@@ -32,8 +33,7 @@ std::string fenced(std::string_view text, std::string_view language) {
   std::size_t longest = 2, run = 0;
   for (char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
   std::string fence(longest + 1, '`');
-  std::string shown(text);
-  std::erase_if(shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
+  std::string shown = printable(text, true);
   return fmt::format("{}{}\n{}{}{}\n", fence, language, shown, shown.ends_with('\n') ? "" : "\n", fence);
 }
 
