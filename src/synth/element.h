@@ -22,6 +22,6 @@ std::string c_type_of_scalar(ScalarType);
 /// C++ source of a support function by name, without what it needs itself. Empty: unknown.
 std::string support_source(const std::string& name, const std::string& real, int lanes);
 /// What a support function calls.
-std::set<std::string> support_needs(const std::string& name);
+std::set<std::string> support_needs(const std::string& name, const std::string& real);
 
 }  // namespace ako::synth

@@ -125,9 +125,15 @@ class Writer {
     parameter(element_of(type).storage + "* __restrict", name, name);
   }
 
-  void support(const std::string& name, Code& code, std::set<std::string>& written) {
+  /// Some functions have a form with fewer terms.
+  std::string chosen(const std::string& name) const {
+    return choices_.short_polynomial && (name == "v_exp" || name == "v_exp2") ? name + "_short" : name;
+  }
+
+  void support(const std::string& wanted, Code& code, std::set<std::string>& written) {
+    const std::string name = chosen(wanted);
     if (!written.insert(name).second) return;
-    for (const std::string& below : support_needs(name)) support(below, code, written);
+    for (const std::string& below : support_needs(name, printer_.real())) support(below, code, written);
     if (name == "ako_thread") return;
     code.raw(support_source(name, printer_.real(), choices_.lanes));
   }
@@ -141,7 +147,7 @@ class Writer {
     std::set<std::string> library, rest, written;
     std::function<void(const std::string&)> sort = [&](const std::string& name) {
       (name.starts_with("libm") ? library : rest).insert(name);
-      for (const std::string& below : support_needs(name)) sort(below);
+      for (const std::string& below : support_needs(chosen(name), printer_.real())) sort(below);
     };
     for (const std::string& name : printer_.needs()) sort(name);
     if (rest.contains("ako_thread")) code.line("extern \"C\" int omp_get_thread_num() noexcept;");

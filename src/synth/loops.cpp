@@ -131,6 +131,8 @@ void Loops::group(const Group& group) {
                        (is_reduction(program_, first) && program_.expr(first.value).scan);
   if (ordered) return in_order(first);
 
+  if (const auto turn = transposed(group)) return tiles(group, *turn);
+
   std::vector<Range> work = first.indices;
   for (const std::size_t at : group.statements) {
     const Statement& statement = program_.statements[at];
@@ -200,6 +202,11 @@ void Loops::close_share(const Share& share) {
   const int threads = printer_.choices().threads;
   printer_.clear_share();
   code.close("};");
+  if (threads <= 1) {
+    code.line("{}(0, {});", share.function, share.extent);
+    for (const std::string& name : {share.first, share.last}) printer_.give_back(name);
+    return;
+  }
   code.open("if ({} > {})", share.work, worth_sharing);
   const std::string size = printer_.take("size");
   code.line("const int64_t {} = (({} + {}) / {} + 63) / 64 * 64;  // whole cache lines for each thread", size,
@@ -223,7 +230,7 @@ void Loops::body(const Group& group) {
   printer_.write_to(inner);
   const std::size_t before = scratch_.size();
   std::vector<Pass> all = passes(group);
-  if (printer_.choices().prefetch) plan_prefetch(group, all);
+  if (printer_.choices().prefetch_ahead) plan_prefetch(group, all);
   for (const Pass& pass : all) {
     if (pass.statements.size() == 1 && pass.inner.index < 0) {
       single(pass.statements[0]);

@@ -11,13 +11,19 @@
 
 namespace ako::synth {
 
+/// What a pass asks the memory for before it is needed.
+struct Fetch {
+  ExprId access = -1;
+  bool next_row = false;  // of the next iteration of the shared loops; else of this row, some lines ahead
+};
+
 /// Statements that run in one loop over the same range.
 struct Pass {
   std::vector<Range> outer;  // plain loops round the innermost
   Range inner;               // of the first statement; the others' indices are bound to the same variable
   std::vector<std::size_t> statements;
   bool lanes = false;
-  std::vector<ExprId> fetch;  // accesses of an earlier pass whose next row is wanted soon
+  std::vector<Fetch> fetch;
 };
 
 /// Scratch that a kernel needs beside its arguments.
@@ -76,7 +82,29 @@ class Loops {
 
   // loops_in_order.cpp: statements whose order of evaluation matters
   void in_order(const Statement&);
+
+  // loops_scan.cpp
+  struct Scan {
+    const Statement& statement;
+    const Expr& value;   // the reduction
+    const Range& range;  // its index
+    const Range& steps;  // the statement's index along the line
+    bool exclusive;
+  };
   void scan(const Statement&);
+  bool by_lanes(const Scan&) const;
+  void running_lanes(const Scan&);
+  void running_value(const Scan&);
+
+  // loops_transposed.cpp
+  struct Transposed {
+    Range across, along;        // the axis that reads step along, and the one that writes do
+    std::vector<ExprId> reads;  // accesses that step along `across`
+  };
+  std::optional<Transposed> transposed(const Group&) const;
+  void tiles(const Group&, const Transposed&);
+
+  // loops_in_order.cpp
   void recurrence(const Statement&);
   void update(const Statement&);
   void ordered_loops(const Statement&, std::vector<Range> loops, const Range* shared, const Range* along);

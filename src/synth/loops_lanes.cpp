@@ -57,47 +57,60 @@ void Loops::lane_reduction(std::size_t at) {
                              fmt::format("v_keep({}, span, {})", term, identity)));
 }
 
-/// The pass after the one that first touches a row has the memory to itself: there the next row is asked for.
+/// Where a row is first read, lines further on are asked for: the pass that waits for memory keeps more
+/// requests in flight than the processor's own prefetcher makes. A pass that reads the row again, from the
+/// first cache, asks for the next row: the memory works on while the arithmetic does.
 void Loops::plan_prefetch(const Group& group, std::vector<Pass>& passes) const {
-  if (group.depth == 0) return;
   std::set<TensorId> seen;
-  for (std::size_t i = 0; i + 1 < passes.size(); ++i) {
-    if (!passes[i].lanes) continue;
-    const auto next = std::find_if(passes.begin() + static_cast<std::ptrdiff_t>(i) + 1, passes.end(),
-                                   [](const Pass& p) { return p.lanes; });
-    if (next == passes.end()) return;
-    for (const std::size_t at : passes[i].statements) {
+  for (auto pass = passes.begin(); pass != passes.end(); ++pass) {
+    if (!pass->lanes || !pass->outer.empty()) continue;
+    for (const std::size_t at : pass->statements) {
       const Statement& statement = program_.statements[at];
-      const IndexId row = statement.indices[static_cast<std::size_t>(group.depth - 1)].index;
       const IndexId inner = bound_of(group, at).inner.index;
+      const IndexId row =
+          group.depth == 0 ? inner : statement.indices[static_cast<std::size_t>(group.depth - 1)].index;
       visit(program_, statement.value, [&](ExprId e) {
         const Expr& expr = program_.expr(e);
         const bool cold = expr.kind == ExprKind::access &&
                           printer_.storage(expr.ref).home == Home::argument && mentions(program_, e, row) &&
-                          printer_.unit_stride(expr, inner) && passes[i].outer.empty() &&
-                          mentions_only(program_, e, statement, inner);
-        if (cold && seen.insert(expr.ref).second) next->fetch.push_back(e);
+                          printer_.unit_stride(expr, inner) && mentions_only(program_, e, statement, inner);
+        if (!cold || !seen.insert(expr.ref).second) return;
+        pass->fetch.push_back({e, false});
+        if (group.depth == 0 || !printer_.choices().prefetch_row) return;
+        for (auto later = pass + 1; later != passes.end(); ++later) {
+          if (!later->lanes || !later->outer.empty()) continue;
+          later->fetch.push_back({e, true});
+          break;
+        }
       });
     }
   }
 }
 
 void Loops::prefetch(const Group& group, const Pass& pass) {
-  for (const ExprId id : pass.fetch) {
-    const Expr access = program_.expr(id);
-    // The access belongs to another statement of the group: its row index is bound, its inner one is this
+  constexpr int bytes_ahead = 4096;  // where the processor's own prefetchers stop
+  for (const Fetch& fetch : pass.fetch) {
+    const Expr access = program_.expr(fetch.access);
+    // The access may belong to another pass of the group: its row index is bound, its inner one is this
     // pass's.
     for (const std::size_t at : group.statements) {
       const Statement& statement = program_.statements[at];
-      const Range row = statement.indices[static_cast<std::size_t>(group.depth - 1)];
       const Range inner = bound_of(group, at).inner;
-      if (!mentions(program_, id, row.index) || inner.index < 0 || !mentions(program_, id, inner.index))
-        continue;
+      if (inner.index < 0 || !mentions(program_, fetch.access, inner.index)) continue;
+      const auto line = [&](const std::string& ahead, const char* what) {
+        printer_.code().line("__builtin_prefetch({} + {}{}, 0, 2);  // {}", printer_.tensor_name(access.ref),
+                             printer_.offset(access.ref, access.args), ahead, what);
+      };
+      printer_.bind_as(inner, printer_.index_text(pass.inner.index));
+      if (!fetch.next_row) {
+        const std::int64_t element = storage_bits(program_.tensor(access.ref).type) / 8;
+        line(fmt::format(" + {}", bytes_ahead / std::max<std::int64_t>(1, element)), "4 KiB ahead");
+        break;
+      }
+      const Range row = statement.indices[static_cast<std::size_t>(group.depth - 1)];
       const std::string here = printer_.index_text(row.index);
       printer_.bind_as(row, here + " + 1");
-      printer_.bind_as(inner, printer_.index_text(pass.inner.index));
-      printer_.code().line("__builtin_prefetch({} + {}, 0, 2);  // the next row",
-                           printer_.tensor_name(access.ref), printer_.offset(access.ref, access.args));
+      line("", "the next row");
       printer_.bind_as(row, here);
       break;
     }

@@ -75,6 +75,9 @@ class Printer {
   void set_register(TensorId tensor, std::string name) { registers_[tensor] = std::move(name); }
   void clear_registers() { registers_.clear(); }
   const std::string* find_register(TensorId tensor) const;
+  /// An expression's lanes are in this variable.
+  void stand_in(ExprId id, std::string name) { stand_ins_[id] = std::move(name); }
+  void clear_stand_ins() { stand_ins_.clear(); }
 
   /// Whether an access moves by one element when `index` does, in storage that vectors are loaded from.
   bool unit_stride(const Expr& access, IndexId index) const;
@@ -110,6 +113,7 @@ class Printer {
   Text one_select(const Expr&);
   bool reduces_by_lanes(const Expr&) const;
   Text one_reduce_by_lanes(const Expr&);
+  Text one_place_by_lanes(const Expr&);
   Text one_reduce(const Expr&);
   Text lazily(ExprId id);
   Text one_scalar(ScalarId);
@@ -144,6 +148,7 @@ class Printer {
   std::map<IndexId, std::string> indices_;
   std::map<IndexId, Range> ranges_;
   std::map<TensorId, std::string> registers_;
+  std::map<ExprId, std::string> stand_ins_;
   struct Share {
     std::set<IndexId> indices;
     std::string first, last;

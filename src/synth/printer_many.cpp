@@ -135,6 +135,7 @@ bool Printer::always_in_range(ExprId id) const {
 }
 
 Text Printer::many(ExprId id) {
+  if (const auto known = stand_ins_.find(id); known != stand_ins_.end()) return {known->second, 100, true};
   const Expr& expr = program_.expr(id);
   if (expr.type == NumberClass::integer) return element_by_element(id);
   switch (expr.kind) {
@@ -261,10 +262,10 @@ Text Printer::many_call(ExprId id) {
       break;
   }
   const char* function = vector_function(expr.op);
-  if (function == nullptr || (wide_ && has_polynomial(expr.op))) return element_by_element(id);
+  if (function == nullptr) return element_by_element(id);
   if (has_polynomial(expr.op) && !choices_.polynomial) return element_by_element(id);
   std::string name = function;
-  if (expr.op == Op::sigmoid && (!choices_.polynomial || wide_)) name = "v_sigmoid_libm";
+  if (expr.op == Op::sigmoid && !choices_.polynomial) name = "v_sigmoid_libm";
   need(name);
   return {fmt::format("{}({})", name, real_vector(expr.args[0])), 100, true};
 }

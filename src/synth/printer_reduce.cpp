@@ -25,7 +25,10 @@ Text Printer::lazily(ExprId id) {
 
 /// A reduction along neighbours goes by lanes even where the expression round it is for one element.
 bool Printer::reduces_by_lanes(const Expr& expr) const {
-  const bool simple = expr.type == NumberClass::real && expr.reduce <= ReduceOp::min && !expr.scan;
+  const bool place = (expr.reduce == ReduceOp::argmax || expr.reduce == ReduceOp::argmin) &&
+                     expr.bounds.size() == 1 && !expr.condition &&
+                     program_.expr(expr.args[0]).type == NumberClass::real;
+  const bool simple = place || (expr.type == NumberClass::real && expr.reduce <= ReduceOp::min && !expr.scan);
   if (choices_.lanes <= 1 || vector_ >= 0 || !simple) return false;
   const IndexId inner = expr.bounds.back().index;
   int neighbours = 0, scattered = 0;
@@ -73,8 +76,43 @@ Text Printer::one_reduce_by_lanes(const Expr& expr) {
   return {total};
 }
 
+/// The place of the largest or smallest: each lane keeps its best and in which step it saw it; of equal ones
+/// the first counts.
+Text Printer::one_place_by_lanes(const Expr& expr) {
+  const bool largest = expr.reduce == ReduceOp::argmax;
+  const std::string best = names_.take("best"), step = names_.take("step"), value = names_.take("value"),
+                    function = names_.take("look"), better = names_.take("better");
+  const std::string worst = identity(largest ? ReduceOp::max : ReduceOp::min, NumberClass::real);
+  const Range& range = expr.bounds[0];
+  const auto [lower, upper] = bounds(range);
+  code_->line("vec {} = {}({}) - vec{{}};", best, real_, worst);
+  code_->line("ivec {} = {{}};", step);
+  code_->open_block();
+  const std::string index = bind(range);
+  code_->open("const auto {} = [&](int64_t {}, auto span) __attribute__((always_inline))", function, index);
+  vectorize(range.index);
+  need("v_keep");
+  code_->line("const vec {} = v_keep({}, span, {});", value, vector(expr.args[0]), worst);
+  vectorize(-1);
+  code_->line("const ivec {} = {} {} {};", better, value, largest ? ">" : "<", best);
+  code_->line("{0} = {1} ? {2} : {0};", best, better, value);
+  code_->line("{0} = {1} ? lane_int({2} / lanes) - ivec{{}} : {0};", step, better,
+              lower == "0" ? index : fmt::format("({} - ({}))", index, lower));
+  code_->close("};");
+  lane_loops(*this, range, index, function, {});
+  release(range);
+  code_->close();
+  const char* fold = largest ? "v_place_of_largest" : "v_place_of_smallest";
+  need(fold);
+  for (const std::string& name : {value, function, better}) names_.give_back(name);
+  const std::string place = fmt::format("{}{}({}, {})", lower == "0" ? "" : lower + " + ", fold, best, step);
+  return {fmt::format("{} < {} ? {} : -1", lower, upper, place), choice};
+}
+
 Text Printer::one_reduce(const Expr& expr) {
-  if (reduces_by_lanes(expr)) return one_reduce_by_lanes(expr);
+  if (reduces_by_lanes(expr)) {
+    return expr.reduce >= ReduceOp::argmax ? one_place_by_lanes(expr) : one_reduce_by_lanes(expr);
+  }
   const bool arg = expr.reduce == ReduceOp::argmax || expr.reduce == ReduceOp::argmin;
   static constexpr const char* names[] = {"total", "product", "largest", "smallest",
                                           "some",  "every",   "best",    "best"};

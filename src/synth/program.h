@@ -63,4 +63,11 @@ int keep_common(Program&);
 /// how many.
 int inline_elementwise(Program&, int most_uses);
 
+/// Outputs that later statements read row by row are kept in scratch as well, for kernels whose stores bypass
+/// the caches. Returns how many.
+int keep_written_rows(Program&);
+
+/// A problem that is elementwise throughout, over several axes, becomes one over a single axis.
+bool flatten_elementwise(Program&);
+
 }  // namespace ako::synth

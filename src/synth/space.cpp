@@ -63,6 +63,9 @@ Traits traits_of(const Problem& problem) {
   traits.transcendental = any_expression(program, [](const Expr& e) {
     return e.kind == ExprKind::call && (has_polynomial(e.op) || e.op == Op::sigmoid);
   });
+  traits.exponential = any_expression(program, [](const Expr& e) {
+    return e.kind == ExprKind::call && (e.op == Op::exp || e.op == Op::exp2 || e.op == Op::sigmoid);
+  });
   traits.divides =
       any_expression(program, [](const Expr& e) { return e.op == Op::div && e.type == NumberClass::real; });
   traits.rounds = std::ranges::any_of(kernel_tensors(problem), [&](TensorId id) {
@@ -128,6 +131,10 @@ void add_contraction_knobs(ScheduleSpace& space, const Traits& traits, const Tar
   }
 }
 
+/// The short exponential is right to 24 bits less those that the argument's whole part takes: plenty for 100
+/// dB.
+bool bears_short_terms(const Tolerance& tolerance) { return tolerance.snr_db && *tolerance.snr_db <= 110; }
+
 /// The results of the largest shape do not fit in the caches anyway.
 bool streams(const Problem& problem, const TargetFacts& target) {
   const std::int64_t cache = std::max(target.last_level_cache().count, mebibytes(8).count);
@@ -155,12 +162,14 @@ std::string why_invalid(const Schedule& schedule, int registers) {
     return found == schedule.knobs.end() ? std::string() : found->second;
   };
   const bool plain = value("vector") == "1";
-  if (plain && value("math") == "polynomial") return "math=polynomial works on vectors; vector=1 has none";
+  if (plain && !value("math").empty() && value("math") != "libm")
+    return "polynomials work on vectors; vector=1 has none";
   if (plain && value("stores") == "streaming") return "stores=streaming needs vectors; vector=1 has none";
   if (plain && value("divide") == "reciprocal")
     return "divide=reciprocal concerns vectors; vector=1 has none";
   if (plain && value("unroll") != "1") return "unroll counts vectors; with vector=1 the compiler decides";
-  if (plain && value("prefetch") == "row") return "prefetch=row goes along with vectors; vector=1 has none";
+  if (plain && !value("prefetch").empty() && value("prefetch") != "off")
+    return "prefetches go along with vectors; vector=1 has none";
   if (value("rounding") == "hardware" && value("vector") != "16") return "rounding=hardware needs vector=16";
   if (plain && value("passes") == "merged") return "passes=merged concerns vectors; vector=1 has none";
   if (value("algorithm") != "tiled") return {};
@@ -168,7 +177,7 @@ std::string why_invalid(const Schedule& schedule, int registers) {
   const int m = std::stoi(value("tile_m")), n = std::stoi(value("tile_n"));
   if (m * n + n + 1 > registers)
     return fmt::format("a tile of {} x {} vectors does not fit in {} registers", m, n, registers);
-  if (!value("block_q").empty() && value("math") != "polynomial")
+  if (!value("block_q").empty() && value("math") == "libm")
     return "attention with algorithm=tiled needs math=polynomial";
   if (value("operands") == "pairs" && value("vector") != "16") return "operands=pairs needs vector=16";
   return {};
@@ -209,12 +218,14 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
         {"temporaries", "as the problem writes them, computed again where they are read, or kept in scratch",
          values, true, memory ? "compute" : "memory"});
   }
-  if (traits.transcendental && !traits.wide) {
+  if (traits.transcendental) {
+    std::vector<std::string> values{"libm", "polynomial"};
+    if (traits.exponential && !traits.wide && bears_short_terms(problem.tolerance))
+      values.emplace_back("short");
     space.knobs.push_back({"math",
-                           "elementary functions by the C library or by polynomials on vectors",
-                           {"libm", "polynomial"},
-                           true,
-                           "compute"});
+                           "elementary functions by the C library, by polynomials on vectors, or with fewer "
+                           "terms for exponentials",
+                           values, true, "compute"});
   }
   if (traits.divides) {
     space.knobs.push_back({"divide",
@@ -225,13 +236,11 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   }
   space.knobs.push_back(
       {"stores", "results through the caches or past them", {"cached", "streaming"}, false, "memory"});
-  if (traits.passes) {
-    space.knobs.push_back({"prefetch",
-                           "fetch the next row while this one is worked on: memory and arithmetic overlap",
-                           {"off", "row"},
-                           false,
-                           "memory"});
-  }
+  std::vector<std::string> fetches{"off", "ahead"};
+  if (traits.passes) fetches.emplace_back("row");
+  space.knobs.push_back(
+      {"prefetch", "fetch lines ahead, and the next row while this one is read again: the memory never waits",
+       fetches, false, "memory"});
   if (traits.rounds && !traits.wide && widest >= 16 && target.has("avx512_bf16")) {
     space.knobs.push_back(
         {"rounding",
@@ -253,7 +262,7 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space.start, space, "prefetch", "row");
   if (memory && streams(problem, target)) set(space.start, space, "stores", "streaming");
   set(space.start, space, "rounding", "hardware");
-  set(space.start, space, "math", "polynomial");
+  set(space.start, space, "math", "short");
   set(space.start, space, "divide", "reciprocal");
   const int registers = target.vector_bits >= 512 ? 32 : 16;
   if (traits.contraction || traits.attention) {

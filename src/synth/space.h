@@ -16,6 +16,7 @@ struct Traits {
   bool keeps = false;           // a reduction and a later statement evaluate the same function
   bool recomputes = false;      // elementwise temporaries could be computed where they are read
   bool transcendental = false;  // functions with polynomial forms
+  bool exponential = false;     // … of which exp has a shorter one
   bool divides = false;
   bool rounds = false;  // to bf16
   bool passes = false;  // more than one loop over a row

@@ -30,6 +30,19 @@ inline T smaller(T a, T b) {
   return a < b ? a : b;
 }
 )"}},
+      {"dot_words",
+       {{}, R"(typedef int32_t words_at __attribute__((aligned(2), may_alias));  // two of 16 bits
+template <class V>
+inline V dot_words(V c, V a, V b) {  // c + the products of both 16-bit halves of each lane
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__) && !defined(__clang__)
+  if constexpr (sizeof(V) == 64) return (V)__builtin_ia32_vpdpwssd_v16si(c, a, b);
+  else if constexpr (sizeof(V) == 32) return (V)__builtin_ia32_vpdpwssd_v8si(c, a, b);
+  else return (V)__builtin_ia32_vpdpwssd_v4si(c, a, b);
+#else
+  return c + (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+#endif
+}
+)"}},
       {"sign", {{}, R"(template <class T>
 inline T sign(T x) {
   return T(x > 0) - T(x < 0);
@@ -286,9 +299,9 @@ std::string library_source(const std::string& name) {
 
 }  // namespace
 
-std::set<std::string> support_needs(const std::string& name) {
+std::set<std::string> support_needs(const std::string& name, const std::string& real) {
   if (const auto piece = pieces().find(name); piece != pieces().end()) return piece->second.needs;
-  if (name.starts_with("v_") || name.starts_with("ako_")) return vector_support_needs(name);
+  if (name.starts_with("v_") || name.starts_with("ako_")) return vector_support_needs(name, real == "double");
   if (name.starts_with("libm")) return {};
   const auto type = name.substr(name.find('_') + 1);
   if (type == "e8m0")

@@ -57,12 +57,14 @@ synth::Choices choices_of(const Schedule& schedule) {
   choices.threads = number("threads", 1);
   choices.lanes = number("vector", 1);
   choices.unroll = number("unroll", 1);
-  choices.polynomial = text("math") == "polynomial";
+  choices.short_polynomial = text("math") == "short";
+  choices.polynomial = choices.short_polynomial || text("math") == "polynomial";
   choices.streaming = text("stores") == "streaming";
   choices.reciprocal = text("divide") == "reciprocal";
   choices.merge_passes = text("passes") == "merged";
   choices.hardware_rounding = text("rounding") == "hardware";
-  choices.prefetch = text("prefetch") == "row";
+  choices.prefetch_row = text("prefetch") == "row";
+  choices.prefetch_ahead = choices.prefetch_row || text("prefetch") == "ahead";
   choices.tiled = text("algorithm") == "tiled";
   choices.tile_m = number("tile_m", choices.tile_m);
   choices.tile_n = number("tile_n", choices.tile_n);
@@ -117,6 +119,8 @@ Result<Candidate> synthesize(const Problem& problem, const Schedule& schedule, c
   if (temporaries != full.knobs.end() && temporaries->second == "recomputed")
     synth::inline_elementwise(program, 8);
   if (temporaries != full.knobs.end() && temporaries->second == "kept") synth::keep_common(program);
+  if (choices.streaming) synth::keep_written_rows(program);
+  if (choices.lanes > 1) synth::flatten_elementwise(program);
   synth::Layout layout = synth::fuse(program);
   if (choices.lanes > 1) synth::leave_last_axis_to_lanes(program, layout);
   return synth::write_kernel(problem, program, layout, choices, head_comment(problem, space, full));

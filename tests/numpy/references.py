@@ -249,6 +249,9 @@ def rmsnorm(t, d, s):
     return {"y": x / np.sqrt((x * x).mean(axis=1, keepdims=True) + s["eps"]) * t["w"]}
 
 
+rmsnorm_f32 = rmsnorm
+
+
 def rmsnorm_backward(t, d, s):
     x, g = t["x"], t["dy"] * t["w"]
     r = 1 / np.sqrt((x * x).mean(axis=1, keepdims=True) + s["eps"])

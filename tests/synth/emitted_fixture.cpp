@@ -77,8 +77,8 @@ void call_with(void (*f)(A...), void** a) { call_with(f, a, std::index_sequence_
 
 void* compile(const Problem& problem, const std::vector<Sample>& samples, const std::string& march,
               std::string& trouble) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / fmt::format("ako-synth-{}-{}-{}", problem.name, march, getpid());
+  const auto folder = std::filesystem::temp_directory_path() /
+                      fmt::format("ako-synth-{}-{}-{}", problem.name, march, getpid());
   std::filesystem::create_directories(folder);
   const auto source = folder / "kernels.cpp", object = folder / "kernels.so", log = folder / "log";
   std::ofstream(source) << combined_source(samples);

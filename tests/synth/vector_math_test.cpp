@@ -142,8 +142,7 @@ TEST_P(VectorMath, ShortExponentialsAreRightToTwentyBits) {
     float x[16], y[16];
     double worst = 0;
     for (int i = 0; i < 200000; ++i) {
-      for (int j = 0; j < 16; ++j)
-        x[j] = -80.0F + 160.0F * static_cast<float>(i * 16 + j) / 3200000.0F;
+      for (int j = 0; j < 16; ++j) x[j] = -80.0F + 160.0F * static_cast<float>(i * 16 + j) / 3200000.0F;
       call(x, y);
       for (int j = 0; j < 16; ++j) {
         const double exact = two ? std::exp2(double(x[j])) : std::exp(double(x[j]));
