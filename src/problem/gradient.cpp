@@ -8,6 +8,7 @@
 
 #include "problem/dependence.h"
 #include "problem/gradient_pass.h"
+#include "problem/invariance.h"
 #include "problem/words.h"
 
 namespace ako {
@@ -82,13 +83,22 @@ void Differentiator::emit(StatementKind kind, TensorId target, const std::vector
   backward_.push_back(std::move(statement));
 }
 
-/// Tensors whose values change with the wanted inputs.
+/// Tensors whose values change with the wanted inputs, but for those that no result depends on.
 void Differentiator::find_active() {
+  std::set<TensorId> ignored;
+  for (const Statement& statement : problem_.statements) {
+    const Expr& value = problem_.expr(statement.value);
+    const bool extreme =
+        value.kind == ExprKind::reduce && (value.reduce == ReduceOp::max || value.reduce == ReduceOp::min);
+    if (statement.kind == StatementKind::define && extreme && outputs_ignore(problem_, statement.target))
+      ignored.insert(statement.target);
+  }
   active_.insert(wanted_.begin(), wanted_.end());
   for (std::size_t before = 0; before != active_.size();) {  // recurrences and updates read what follows
     before = active_.size();
     for (const Statement& statement : problem_.statements)
-      if (problem_.tensor(statement.target).number == NumberClass::real && depends(statement.value))
+      if (problem_.tensor(statement.target).number == NumberClass::real &&
+          !ignored.contains(statement.target) && depends(statement.value))
         active_.insert(statement.target);
   }
 }

@@ -53,6 +53,21 @@ def attention_causal(t, d, s):
     return {"o": np.einsum("hqk,hke->hqe", p, t["V"])}
 
 
+def attention_causal_gradient(t, d, s):
+    scale = 1 / np.sqrt(d["E"])
+    scores = np.einsum("hqe,hke->hqk", t["Q"], t["K"]) * scale
+    scores[:, np.triu(np.ones((d["S"], d["S"]), dtype=bool), 1)] = -np.inf
+    p = np.exp(scores - scores.max(axis=2, keepdims=True))
+    p /= p.sum(axis=2, keepdims=True)
+    dp = np.einsum("hqe,hke->hqk", t["d_o"], t["V"])
+    ds = p * (dp - (dp * p).sum(axis=2, keepdims=True))
+    return {
+        "dQ": np.einsum("hqk,hke->hqe", ds, t["K"]) * scale,
+        "dK": np.einsum("hqk,hqe->hke", ds, t["Q"]) * scale,
+        "dV": np.einsum("hqk,hqe->hke", p, t["d_o"]),
+    }
+
+
 def attention_decode_paged(t, d, s):
     o = np.empty((d["B"], d["J"] * d["G"], d["E"]))
     for b in range(d["B"]):

@@ -239,6 +239,20 @@ TEST(DerivedMath, IsAsShortAsByHand) {
   EXPECT_EQ(derived->math, "dtable[token[t], d] += dy[t, d]\n");
 }
 
+TEST(DerivedMath, DoesNotPassThroughTheMaximumThatASoftmaxSubtracts) {
+  for (const auto& [problem, inputs] :
+       {std::pair{"softmax", "x"}, {"log_softmax_xent", "x"}, {"attention_gqa", "Q"}}) {
+    Parsed<Problem> derived = derive(shipped_text(problem), inputs);
+    ASSERT_TRUE(derived) << errors_of(derived);
+    EXPECT_THAT(derived->math, ::testing::Not(::testing::HasSubstr("argmax"))) << problem;
+  }
+  // A maximum on which the result does depend is passed through.
+  Parsed<Problem> derived =
+      derive(small("  m = max(j < N: x[j] + a[j, 0])\n  y[i] = exp(x[i] - m) * m\n"), "x");
+  ASSERT_TRUE(derived) << errors_of(derived);
+  EXPECT_THAT(derived->math, ::testing::HasSubstr("argmax"));
+}
+
 TEST(DerivedMath, IsAnOrdinaryProblemWithTheTextOfItsOwnFile) {
   Parsed<Problem> derived = derive(shipped_text("softmax"), "x");
   ASSERT_TRUE(derived) << errors_of(derived);
