@@ -133,6 +133,7 @@ class Printer {
   Text many_binary(ExprId id);
   Text many_call(ExprId id);
   Text many_select(ExprId id);
+  Text many_halves(ExprId id);
   Text many_reduce(ExprId id);
   Text element_by_element(ExprId id);
   bool integer_lanes(ExprId id) const;

@@ -283,9 +283,24 @@ Text Printer::many_select(ExprId id) {
                         "(" + real_vector(expr.args[1]) + ")", "(" + real_vector(expr.args[2]) + ")"),
             choice, true};
   }
-  if (!always_in_range(expr.args[1]) || !always_in_range(expr.args[2])) return element_by_element(id);
+  if (!always_in_range(expr.args[1]) || !always_in_range(expr.args[2])) return many_halves(id);
   return {fmt::format("{} ? {} : {}", mask(expr.args[0]), "(" + real_vector(expr.args[1]) + ")",
                       "(" + real_vector(expr.args[2]) + ")"),
+          choice, true};
+}
+
+/// `where(d < half, …, …)` with sides that exist only on their own: all lanes of most vectors are on one side,
+/// and only those are evaluated; the vector across the border goes element by element.
+Text Printer::many_halves(ExprId id) {
+  const Expr expr = program_.expr(id);
+  const Expr condition = program_.expr(expr.args[0]);
+  bool simple = condition.kind == ExprKind::binary && condition.op == Op::less &&
+                is_index(program_, condition.args[0], vector_) && !varies(condition.args[1]);
+  visit(program_, id, [&](ExprId e) { simple = simple && program_.expr(e).kind != ExprKind::reduce; });
+  if (!simple) return element_by_element(id);
+  const std::string border = scalar(condition.args[1], sum + 1), index = indices_.at(vector_);
+  return {fmt::format("{0} + span.count <= {1} ? ({2}) : {0} >= {1} ? ({3}) : {4}", index, border,
+                      real_vector(expr.args[1]), real_vector(expr.args[2]), element_by_element(id).text),
           choice, true};
 }
 
