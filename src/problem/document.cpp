@@ -54,13 +54,22 @@ class Reader {
       read_root(root, document);
     } catch (const YAML::Exception& error) {
       Spot spot{error.mark.line + 1, error.mark.column + 1, 1};
-      diagnostics_.add(spot, fmt::format("not valid YAML: {}", error.msg),
-                       "quote texts that hold `: `, `#`, `{` or `[`; align the keys of a mapping");
+      diagnostics_.add(spot, fmt::format("not valid YAML: {}", error.msg), yaml_advice(error.msg));
     }
     return document;
   }
 
  private:
+  static std::string yaml_advice(std::string_view message) {
+    if (message.find("end of map not found") != std::string_view::npos)
+      return "this line is indented otherwise than the lines it belongs with; keys of one mapping begin in "
+             "one column";
+    if (message.find("illegal map value") != std::string_view::npos)
+      return "often the math above is the cause: write `math: |`, with the bar, and indent every statement "
+             "below it";
+    return "quote texts that hold `: `, `#`, `{` or `[`; align the keys of a mapping";
+  }
+
   using Field = std::pair<std::string_view, std::function<void(const YAML::Node&)>>;
 
   /// Lines count from 1.
@@ -248,8 +257,12 @@ class Reader {
   /// The places of a literal block (`|`) follow from its indentation; other styles are taken when on one
   /// line.
   void read_math(const YAML::Node& node, Document& document) {
-    Text text = scalar(node, "math");
-    if (!node.IsScalar()) return;
+    if (!node.IsScalar()) {
+      diagnostics_.add(spot_of(node), fmt::format("math must be text, this is {}", kind_of(node)),
+                       "write `math: |`, with the bar, and the statements on the lines below, indented");
+      return;
+    }
+    Text text = text_of(node);
     std::string_view first = line(text.spot.line);
     std::size_t column = static_cast<std::size_t>(std::max(text.spot.column - 1, 0));
     char style = column < first.size() ? first[column] : ' ';

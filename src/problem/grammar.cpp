@@ -74,6 +74,9 @@ class Parser {
       throw Mistake{now().spot, "`=` inside an expression",
                     "equality is written `==`; one statement per line"};
     }
+    if (is("if"))
+      throw Mistake{now().spot, "`if` does not choose between values",
+                    "write `where(condition, then, else)`"};
     unexpected("expected an operator or the end of the line");
   }
 
@@ -108,7 +111,10 @@ class Parser {
                   "name a part of it as a temporary of its own"};
   }
   void expect(std::string_view symbol) {
-    if (!accept(symbol)) unexpected(fmt::format("expected `{}`", symbol));
+    if (accept(symbol)) return;
+    const bool value = now().kind == TokenKind::name || now().kind == TokenKind::integer;
+    unexpected(fmt::format("expected `{}`", symbol),
+               value ? "an operator or a comma is missing before it, or a bracket" : "");
   }
 
   Syntax node(Syntax::Kind kind, const Spot& spot, std::vector<Syntax> args = {}) const {
@@ -143,7 +149,8 @@ class Parser {
     if (is("/="))
       throw Mistake{token.spot, "`/=` is not an update", "multiply by the inverse: `y[…] *= 1.0 / (…)`"};
     if (is("==")) throw Mistake{token.spot, "`==` compares; a statement assigns with `=`", {}};
-    unexpected("expected `=`, `+=`, `*=`, `max=` or `min=` after the left side");
+    unexpected("expected `=`, `+=`, `*=`, `max=` or `min=` after the left side",
+               is(":") ? "a definition is written with `=` alone" : "");
   }
 
   std::vector<Syntax> subscripts() {
@@ -396,6 +403,10 @@ class Parser {
     if (reduction && token.text != "max" && token.text != "min")
       throw Mistake{token.spot, fmt::format("{} needs a bound", token.text),
                     fmt::format("say over what: `{}(k < K: …)`", token.text)};
+    if (colon_ahead())
+      throw Mistake{token.spot, fmt::format("there is no reduction `{}`", token.text),
+                    token.text == "mean" ? "a mean is a sum divided by its length: `sum(d < D: x[t, d]) / D`"
+                                         : "known are sum, prod, max, min, any, all, argmax, argmin"};
     expect("(");
     std::vector<Syntax> args;
     if (!accept(")")) {

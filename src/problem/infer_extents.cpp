@@ -53,10 +53,12 @@ ExprId Resolver::inferred_extent(const std::string& index, const SyntaxStatement
   }
   bare_uses(syntax.value, index, certain, loose);
   std::string source;
+  const Syntax* missing = nullptr;  // read by the index alone, but nowhere declared
   ExprId extent = -1;
   for (const std::vector<Use>* uses : {&certain, &loose}) {
     for (const Use& use : *uses) {
       const Symbol* symbol = find(use.access->text);
+      if (!symbol && !missing && use.access->text != syntax.target) missing = use.access;
       if (!symbol || symbol->kind == Symbol::Kind::broken) continue;
       if (symbol->kind != Symbol::Kind::tensor || tensor(symbol->ref).shape.size() <= use.axis) continue;
       ExprId found = tensor(symbol->ref).shape[use.axis];
@@ -77,6 +79,7 @@ ExprId Resolver::inferred_extent(const std::string& index, const SyntaxStatement
     }
     if (extent >= 0) return extent;
   }
+  if (missing) return unknown(*missing);
   bool update = syntax.assignment != Assignment::define;
   std::string advice = fmt::format("say it: `{}[{} < …]`", syntax.target, index);
   if (update) advice = did_you_mean(index, known_names(), "use it alone as a subscript on the right: `g[t]`");

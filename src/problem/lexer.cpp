@@ -21,7 +21,8 @@ class Lexer {
   std::vector<Token> run() {
     while (at_ < text_.size()) step();
     if (!open_.empty())
-      diagnostics_.add(open_.back().spot, fmt::format("`{}` is never closed", open_.back().text));
+      diagnostics_.add(open_.back().spot, fmt::format("`{}` is never closed", open_.back().text),
+                       fmt::format("add the `{}` that belongs to it", open_.back().text == "(" ? ")" : "]"));
     push(TokenKind::newline, 0);
     push(TokenKind::end, 0);
     return std::move(tokens_);

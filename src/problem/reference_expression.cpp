@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "problem/reference_lowering.h"
+#include "problem/words.h"
 
 namespace ako {
 namespace {
@@ -32,37 +33,6 @@ std::string literal(double value) {
 /// themselves.
 std::string literal(std::int64_t value) {
   return std::abs(value) < 1000 ? fmt::format("{}", value) : fmt::format("i64({})", value);
-}
-
-std::string_view infix(Op op) {
-  switch (op) {
-    case Op::add:
-      return "+";
-    case Op::sub:
-      return "-";
-    case Op::mul:
-      return "*";
-    case Op::div:
-      return "/";
-    case Op::less:
-      return "<";
-    case Op::less_equal:
-      return "<=";
-    case Op::greater:
-      return ">";
-    case Op::greater_equal:
-      return ">=";
-    case Op::equal:
-      return "==";
-    case Op::not_equal:
-      return "!=";
-    case Op::logical_and:
-      return "&&";
-    case Op::logical_or:
-      return "||";
-    default:
-      return "?";
-  }
 }
 
 /// Functions of one real that have the same name in <cmath>, or a helper.
@@ -303,7 +273,7 @@ std::string ReferenceLowering::unary(const Expr& expr) {
 std::string ReferenceLowering::binary(const Expr& expr) {
   const ExprId left = expr.args[0], right = expr.args[1];
   if (expr.op == Op::logical_and || expr.op == Op::logical_or)
-    return fmt::format("({} {} {})", as(NumberClass::boolean, left), infix(expr.op),
+    return fmt::format("({} {} {})", as(NumberClass::boolean, left), c_symbol_of(expr.op),
                        as(NumberClass::boolean, right));
   const bool compares = expr.op >= Op::less && expr.op <= Op::not_equal;
   NumberClass number = expr.type;
@@ -327,7 +297,7 @@ std::string ReferenceLowering::binary(const Expr& expr) {
     if (power == 3) return fmt::format("cube({})", a);
     return fmt::format("std::pow({}, {})", a, b);
   }
-  return fmt::format("({} {} {})", a, infix(expr.op), b);
+  return fmt::format("({} {} {})", a, c_symbol_of(expr.op), b);
 }
 
 std::string ReferenceLowering::cast(const Expr& expr) {

@@ -14,6 +14,28 @@ namespace {
 
 constexpr std::size_t most_expressions = 1 << 16;
 
+/// Names of other notations, and how this one says it.
+std::string_view said_otherwise(std::string_view function) {
+  static constexpr std::pair<std::string_view, std::string_view> known[] = {
+      {"invsqrt", "`rsqrt(x)` is 1 / sqrt(x)"},
+      {"ln", "`log(x)` is the natural logarithm"},
+      {"silu", "write `x * sigmoid(x)`"},
+      {"swish", "write `x * sigmoid(x)`"},
+      {"gelu", "write `0.5 * x * (1 + erf(x * 0.7071067811865476))`"},
+      {"softplus", "write `log1p(exp(x))`"},
+      {"square", "write `x^2`"},
+      {"mean", "a mean is a sum divided by its length: `sum(d < D: x[t, d]) / D`"},
+      {"dot", "write `sum(k < K: a[k] * b[k])`"},
+      {"select", "write `where(condition, then, else)`"},
+      {"float", "`real(i)` makes a real of an integer; the name of a type rounds: `f32(x)`"},
+      {"maximum", "write `max(a, b)`"},
+      {"minimum", "write `min(a, b)`"},
+  };
+  for (const auto& [name, advice] : known)
+    if (name == function) return advice;
+  return {};
+}
+
 }  // namespace
 
 ExprId Resolver::add(Expr value, const Spot& spot) {
@@ -165,16 +187,31 @@ ExprId Resolver::name(const Syntax& syntax) {
   return add(std::move(value), syntax.spot);
 }
 
+std::vector<std::string> Resolver::dim_names() const {
+  std::vector<std::string> names;
+  for (const Dim& dim : problem_.dims) names.push_back(dim.name);
+  return names;
+}
+
 ExprId Resolver::unknown(const Syntax& syntax) {
   if (constant_only_)
     return mistake(syntax.spot, fmt::format("`{}` is no dim", syntax.text),
-                   did_you_mean(syntax.text, known_names(), "only dims and numbers may stand here"));
+                   did_you_mean(syntax.text, dim_names(),
+                                fmt::format("the dims are {}; a new one is declared under `dims:`",
+                                            fmt::join(dim_names(), ", "))));
   for (const SyntaxStatement& later : syntax_)
     if (later.target == syntax.text)
       return mistake(
           syntax.spot,
           fmt::format("{} is read before it is assigned, in line {}", syntax.text, later.spot.line),
           "statements are evaluated in the order written; move its definition up");
+  if (syntax.kind == Syntax::Kind::access)
+    return mistake(
+        syntax.spot, fmt::format("there is no tensor `{}`", syntax.text),
+        did_you_mean(syntax.text, known_names(),
+                     fmt::format("declare it under `tensors:`, `{}: {{type: f32, shape: […]}}`, or "
+                                 "assign it in a line before this one",
+                                 syntax.text)));
   return mistake(syntax.spot, fmt::format("`{}` is not known here", syntax.text),
                  did_you_mean(syntax.text, known_names(),
                               fmt::format("an index must stand on the left side or be bound by a reduction: "
@@ -319,6 +356,10 @@ ExprId Resolver::call(const Syntax& syntax) {
     if (symbol && symbol->kind == Symbol::Kind::tensor)
       return mistake(syntax.spot, fmt::format("{} is a tensor, not a function", syntax.text),
                      fmt::format("subscripts stand in square brackets: `{}[…]`", syntax.text));
+    const std::string_view otherwise = said_otherwise(syntax.text);
+    if (!otherwise.empty())
+      return mistake(syntax.spot, fmt::format("there is no function `{}`", syntax.text),
+                     std::string(otherwise));
     return mistake(syntax.spot, fmt::format("there is no function `{}`", syntax.text),
                    did_you_mean(syntax.text, function_names(), "docs/problems.md lists the functions"));
   }

@@ -117,6 +117,7 @@ class Resolver {
   const Scope* find_scope(const std::string& index) const;
   IndexId new_index(const std::string& index_name);
   std::vector<std::string> known_names() const;
+  std::vector<std::string> dim_names() const;
   ExprId mistake(const Spot& spot, std::string what, std::string advice = {}) {
     diagnostics_.add(spot, std::move(what), std::move(advice));
     return -1;

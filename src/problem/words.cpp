@@ -161,6 +161,21 @@ std::string_view symbol_of(Op op) {
   }
 }
 
+std::string_view c_symbol_of(Op op) {
+  switch (op) {
+    case Op::logical_and:
+      return "&&";
+    case Op::logical_or:
+      return "||";
+    case Op::logical_not:
+      return "!";
+    case Op::pow:
+      return {};
+    default:
+      return symbol_of(op);
+  }
+}
+
 int precedence_of(Op op) {
   switch (op) {
     case Op::logical_or:

@@ -38,6 +38,8 @@ std::optional<ReduceOp> reduce_op_from(std::string_view name);
 std::string_view name_of(ReduceOp);
 /// "+", "<=", "and" …; empty for what is no operator.
 std::string_view symbol_of(Op);
+/// The same in C++, where it differs: `&&`, `||`, `!`; empty for what is none there, such as `^`.
+std::string_view c_symbol_of(Op);
 /// How tightly an operator binds; higher is tighter.
 int precedence_of(Op);
 constexpr int tightest_precedence = 100;

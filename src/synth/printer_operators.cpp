@@ -2,6 +2,7 @@
 // Operators and functions of one element.
 #include <cmath>
 
+#include "problem/words.h"
 #include "synth/element.h"
 #include "synth/precedence.h"
 #include "synth/printer.h"
@@ -12,40 +13,7 @@ using namespace precedence;
 
 namespace {
 
-const char* symbol(Op op) {
-  switch (op) {
-    case Op::add:
-      return "+";
-    case Op::sub:
-      return "-";
-    case Op::mul:
-      return "*";
-    case Op::div:
-      return "/";
-    case Op::mod:
-      return "%";
-    case Op::less:
-      return "<";
-    case Op::less_equal:
-      return "<=";
-    case Op::greater:
-      return ">";
-    case Op::greater_equal:
-      return ">=";
-    case Op::equal:
-      return "==";
-    case Op::not_equal:
-      return "!=";
-    case Op::logical_and:
-      return "&&";
-    case Op::logical_or:
-      return "||";
-    default:
-      return "?";
-  }
-}
-
-int precedence_of(Op op) {
+int c_precedence_of(Op op) {
   switch (op) {
     case Op::mul:
     case Op::div:
@@ -147,10 +115,10 @@ Text Printer::one_binary(const Expr& expr) {
   const bool in_reals =
       left_type == NumberClass::real || right_type == NumberClass::real || expr.type == NumberClass::real;
   if (expr.op == Op::logical_and || expr.op == Op::logical_or) {
-    const int p = precedence_of(expr.op);
+    const int p = c_precedence_of(expr.op);
     const Text right = lazily(expr.args[1]);
     const std::string left = scalar(expr.args[0], expr.op == Op::logical_or ? conjunction + 1 : p);
-    return {fmt::format("{} {} {}", left, symbol(expr.op), wrap(right, conjunction + 1)), p};
+    return {fmt::format("{} {} {}", left, c_symbol_of(expr.op), wrap(right, conjunction + 1)), p};
   }
   const auto operand = [&](std::size_t i) {
     return in_reals ? real_operand(expr.args[i]) : one(expr.args[i]);
@@ -185,8 +153,8 @@ Text Printer::one_binary(const Expr& expr) {
     need("floor_mod");
     return {fmt::format("floor_mod({}, {})", left.text, right.text)};
   }
-  const int p = precedence_of(expr.op);
-  return {fmt::format("{} {} {}", wrap(left, p), symbol(expr.op), wrap(right, p + 1)), p};
+  const int p = c_precedence_of(expr.op);
+  return {fmt::format("{} {} {}", wrap(left, p), c_symbol_of(expr.op), wrap(right, p + 1)), p};
 }
 
 Text Printer::one_call(const Expr& expr) {

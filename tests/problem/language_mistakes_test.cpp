@@ -227,5 +227,35 @@ TEST(ValueMistakes, AreNamed) {
   EXPECT_THAT(errors_with_values("i32", "integers(0, x)"), HasSubstr("`x` is no dim"));
 }
 
+/// What people who come from other notations write first.
+TEST(FirstMistakes, AreAnsweredByWhatToWriteInstead) {
+  const std::pair<const char*, const char*> mistakes[] = {
+      {"y[t, d] = x[t, d] * q[d]", "there is no tensor `q`"},
+      {"s[t] = q[t]\ny[t, d] = x[t, d] * s[t]", "there is no tensor `q`"},
+      {"y[t, d] = x[t, d] * sum(k < D: x[t, k]", "add the `)`"},
+      {"y[t, d] := x[t, d]", "with `=` alone"},
+      {"y[t, d] = mean(k < D: x[t, k])", "a mean is a sum divided by its length"},
+      {"y[t, d] = average(k < D: x[t, k])", "there is no reduction `average`"},
+      {"y[t, d] = invsqrt(x[t, d])", "`rsqrt(x)` is 1 / sqrt(x)"},
+      {"y[t, d] = silu(x[t, d])", "`x * sigmoid(x)`"},
+      {"y[t, d] = x[t, d] if d > 0 else 0", "`where(condition, then, else)`"},
+      {"y[t, d] = x[t d]", "a comma is missing"},
+      {"y[t, d] = x[t, d + 1]", "read `x[…] or 0`"},
+  };
+  for (const auto& [math, advice] : mistakes)
+    EXPECT_THAT(errors_in(math), ::testing::HasSubstr(advice)) << math;
+}
+
+TEST(FirstMistakes, OfTheFileSayWhereTheCauseOftenIs) {
+  const auto errors = [](const std::string& text) { return errors_of(parse_problem(text, "p.yaml")); };
+  EXPECT_THAT(errors("problem: p\nmath:\n  y = sum(k < 2: 1.0)\nshapes:\n  - {}\n"),
+              ::testing::HasSubstr("with the bar"));
+  EXPECT_THAT(errors("problem: p\ntensors:\n  x: {type: f32, shape: []}\n   y: {type: f32, shape: []}\n"),
+              ::testing::HasSubstr("not valid YAML"));
+  EXPECT_THAT(errors("problem: p\ndims: {T: t, D: d}\ntensors:\n  x: {type: f32, shape: [H]}\nmath: x = "
+                     "1\nshapes: []\n"),
+              ::testing::HasSubstr("the dims are T, D"));
+}
+
 }  // namespace
 }  // namespace ako
