@@ -65,7 +65,7 @@ struct JudgeClient::State {
 
   Result<void> connect();
   Result<json> converse(const JudgeRequest&, const Progress&);
-  Result<std::string> receive(Seconds silence);
+  Result<std::string> receive(Seconds silence, Seconds wall_left);
   void cancel(std::int64_t id);
   bool stop_wanted() const { return options.stop && options.stop(); }
 };
@@ -93,13 +93,18 @@ Result<void> JudgeClient::State::connect() {
   return {};
 }
 
-/// A line; error `limit` after `silence`, or when somebody wants to stop.
-Result<std::string> JudgeClient::State::receive(Seconds silence) {
+/// A line; error `limit` when somebody wants to stop or the time is over, `unavailable` when the judge is
+/// gone or silent for too long.
+Result<std::string> JudgeClient::State::receive(Seconds silence, Seconds wall_left) {
   Stopwatch watch;
   while (true) {
-    auto line = process->receive(options.stop ? std::min(kLookUp, silence) : silence);
+    auto line =
+        process->receive(std::clamp(std::min(wall_left, silence) - watch.elapsed(), Seconds(0), kLookUp));
     if (line || line.error().kind != ErrorKind::limit) return line;
-    if (stop_wanted() || watch.elapsed() >= silence) return line;
+    if (stop_wanted()) return fail(ErrorKind::limit, "the judgement was cancelled");
+    if (watch.elapsed() >= wall_left)
+      return fail(ErrorKind::limit, "the judgement took longer than it was given");
+    if (watch.elapsed() >= silence) return fail(ErrorKind::unavailable, line.error().what);
   }
 }
 
@@ -121,13 +126,15 @@ void JudgeClient::State::cancel(std::int64_t id) {
 /// One request to its result; progress on the way.
 Result<json> JudgeClient::State::converse(const JudgeRequest& request, const Progress& progress) {
   std::int64_t id = next_id++;
+  Stopwatch watch;
+  const Seconds wall = request.wall_limit > Seconds(0) ? request.wall_limit : Seconds(1e9);
   json message = {
       {"id", id}, {"protocol", kJudgeProtocol}, {"method", "judge"}, {"params", to_json(request)}};
   AKO_CHECK(process->send(message.dump(-1, ' ', false, json::error_handler_t::replace)));
   while (true) {
-    auto line = receive(kSilence + request.time_budget);
+    auto line = receive(kSilence + request.time_budget, wall - watch.elapsed());
     if (!line) {
-      if (stop_wanted()) cancel(id);
+      if (line.error().kind == ErrorKind::limit) cancel(id);
       return std::unexpected(line.error());
     }
     json reply = json::parse(*line, nullptr, false);
@@ -159,7 +166,7 @@ Result<Verdict> JudgeClient::judge(const JudgeRequest& request, const Progress& 
       return verdict_from_json(json_fields::field(*reply, "result"));
     }
     last = reply.error();
-    if (state_->stop_wanted()) return fail(ErrorKind::limit, "the judgement was cancelled");
+    if (last.kind == ErrorKind::limit) return std::unexpected(last);  // cancelled
     state_->process.reset();
   }
   return fail(ErrorKind::unavailable, "the judge died twice on one request: " + last.what,

@@ -28,7 +28,9 @@ struct JudgeRequest {
   Level level = Level::quick;
   Effort effort = Effort::decide;
   bool confirm = false;     // fresh guest processes and new seeds; the caller compares with the first
-  Seconds time_budget{20};  // for timing; blocks stop when it is spent
+  Seconds time_budget{20};  // for timing; blocks stop when it is spent and something can be said
+  Seconds time_limit{0};    // after which they stop even so; 0: three times the budget
+  Seconds wall_limit{0};    // of the whole judgement, kept by the client, which cancels it; 0: none
   std::uint64_t seed = 0;   // 0: secret; otherwise replays
   bool trusted_incumbent_check = false;  // check the incumbent too (first use of an outside kernel)
 };
@@ -55,7 +57,7 @@ class JudgeClient {
   /// Called with "compile", "check T=8,D=64", "time T=8,D=64 block 5" … while a judgement runs.
   using Progress = std::function<void(std::string_view stage)>;
   /// Errors are the infrastructure's. A judge that died is started again once before that is said. Error
-  /// `limit`: cancelled, because JudgeOptions::stop said so.
+  /// `limit`: cancelled, because JudgeOptions::stop said so or the request's wall_limit was over.
   Result<Verdict> judge(const JudgeRequest&, const Progress& = {});
 
   const TargetFacts& facts() const;

@@ -87,12 +87,13 @@ class Rounds {
   }
 
   /// The budget is spent; but the first few blocks of every shape are always played, and a comparison short
-  /// of the rounds without which nothing can be said goes on to them, up to three times the budget.
+  /// of the rounds without which nothing can be said goes on to them, up to the limit.
   bool late() {
-    bool decides = compares() && request_.effort == Effort::decide && watch_.elapsed() < 3 * request_.budget;
+    Seconds limit = request_.limit > Seconds(0) ? request_.limit : 3 * request_.budget;
+    bool decides = compares() && request_.effort == Effort::decide && watch_.elapsed() < limit;
     int needed = decides ? rule_.minimum_blocks : kScreenRounds;
     bool enough = std::all_of(played_.begin(), played_.end(), [needed](int n) { return n >= needed; });
-    out_of_time_ = enough && watch_.elapsed() > request_.budget;
+    out_of_time_ = enough && watch_.elapsed() > std::min(limit, request_.budget);
     return out_of_time_;
   }
 

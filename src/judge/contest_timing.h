@@ -25,6 +25,7 @@ struct TimingRequest {
   const TargetFacts& facts;
   const Noise& noise;
   const JudgeClient::Progress& progress;
+  Seconds limit{0};  // 0: three times the budget
 };
 
 struct Timed {

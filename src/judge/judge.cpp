@@ -102,10 +102,11 @@ struct Judge::State {
 };
 
 Result<std::shared_ptr<Reference>> Judge::State::reference(const Problem& problem) {
-  if (auto found = references.find(problem.id); found != references.end()) return found->second;
+  AKO_TRY(Hash key, reference_key(problem));
+  if (auto found = references.find(key); found != references.end()) return found->second;
   AKO_TRY(auto loaded, Reference::load(problem));
   auto kept = std::make_shared<Reference>(std::move(loaded));
-  references.emplace(problem.id, kept);
+  references.emplace(key, kept);
   return kept;
 }
 
@@ -197,7 +198,7 @@ Judged<void> Judge::State::time(const Trial& trial, RunGuest& guest, const Refer
                   *evictor};
   TimingRequest request{
       shapes, trial.request.effort, trial.request.time_budget, trial.seed ^ 0x74696d696e67, facts,
-      noise,  trial.progress};
+      noise,  trial.progress,       trial.request.time_limit};
   auto timed = time_contest(contest, request, trial.verdict.spent, trial.verdict.notes);
   if (!timed) return std::unexpected(timed.error());
   trial.verdict.timings = std::move(timed->timings);
@@ -284,6 +285,8 @@ Result<Verdict> Judge::judge(const JudgeRequest& request, const JudgeClient::Pro
   JudgeClient::Progress nothing = [](std::string_view) {};
   const auto& progress = given_progress ? given_progress : nothing;
   AKO_TRY(Problem problem, understand(request));
+  // What is wrong with somebody's Python is an error of the request, and no failure of the machine.
+  if (problem.python_reference) AKO_CHECK(state_->reference(problem));
   Verdict verdict;
   for (int attempt = 0; attempt < 2; ++attempt) {
     auto notes = std::move(verdict.notes);
@@ -301,6 +304,7 @@ Result<Verdict> Judge::judge(const JudgeRequest& request, const JudgeClient::Pro
     if (!failure && !stop.stop_requested()) break;
     state_->incumbent.reset();
     state_->release = ReleaseMeter(state_->options);
+    if (problem.python_reference) state_->references.clear();  // its process may have died
     if (stop.stop_requested()) break;
     verdict.notes.push_back("tried again after: " + failure->reason);
   }

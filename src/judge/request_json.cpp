@@ -76,6 +76,7 @@ json to_json(const JudgeRequest& request) {
                 {"confirm", request.confirm},
                 {"time_budget_s", request.time_budget.count()},
                 {"seed", request.seed},
+                {"time_limit_s", request.time_limit.count()},
                 {"check_incumbent", request.trusted_incumbent_check}};
   if (request.incumbent) value["incumbent"] = to_json(*request.incumbent);
   return value;
@@ -104,6 +105,10 @@ Result<JudgeRequest> judge_request_from_json(const json& value) {
   if (!std::isfinite(budget) || budget < 0)
     return wrong_field("time_budget_s", "a number of seconds, not negative");
   request.time_budget = Seconds(budget);
+  double limit = json_fields::real(value, "time_limit_s", 0);
+  if (!std::isfinite(limit) || limit < 0)
+    return wrong_field("time_limit_s", "a number of seconds, not negative");
+  request.time_limit = Seconds(limit);
   return request;
 }
 

@@ -118,7 +118,7 @@ struct Verdict {
   std::vector<ShapeTiming> timings;  // empty unless timed
   std::optional<Comparison> against_incumbent;
   Artifact artifact;       // as far as it got
-  std::uint64_t seed = 0;  // told after the verdict, for replay
+  std::uint64_t seed = 0;  // told after the verdict; what it replays: docs/protocol.md
   Spent spent;
   std::vector<std::string> notes;  // "non-deterministic between runs", "3 blocks disturbed and repeated" …
   bool correct() const { return std::holds_alternative<Correct>(outcome); }

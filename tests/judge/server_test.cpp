@@ -76,6 +76,7 @@ JudgeRequest some_request() {
   request.seed = 1ull << 63;
   request.confirm = true;
   request.time_budget = Seconds(2.5);
+  request.time_limit = Seconds(4.5);
   return request;
 }
 
