@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "agent/search/search_agent.h"
+#include "agent/tune/tune_agent.h"
 
 namespace ako {
 namespace {
@@ -14,6 +15,7 @@ struct NamedAgent {
 };
 constexpr NamedAgent kAgents[] = {
     {"search", [](const AgentOptions& options) { return make_search_agent(options); }},
+    {"tune", [](const AgentOptions&) { return make_tune_agent(); }},
 };
 
 constexpr std::string_view kBuckets[] = {"K1", "K2", "K3", "K4", "W1", "W2", "W3"};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/tip.h"
 #include "judge/verdict.h"
 #include "problem/cost.h"
 #include "profile/bottleneck.h"
@@ -86,6 +87,8 @@ class Agent {
   virtual Result<Proposal> baseline(const Problem&, const TargetFacts&, Language) = 0;
   /// ErrorKind::not_found: nothing left to propose.
   virtual Result<Proposal> propose(const Situation&) = 0;
+  /// Told of what earlier campaigns learned, before anything else.
+  virtual void advise(std::span<const Tip>) {}
   /// Told of every closed round, also of those of an earlier run when a campaign resumes.
   virtual void learn(const RoundRecord&) {}
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "campaign/engine.h"
 #include "judge/decision.h"
 
 namespace ako {
@@ -39,19 +40,69 @@ Seconds at_least_minimum(double wanted, const Verdict& incumbent, Level level) {
   return Seconds(std::clamp(std::max(wanted, least), shortest_comparison, longest_comparison));
 }
 
-bool accepted_any(const CampaignRecord& record) {
-  return std::ranges::any_of(record.rounds, [](const RoundRecord& round) {
-    return round.decision == RoundDecision::accepted || round.decision == RoundDecision::accepted_trade_off;
-  });
+/// The latest verdict of a kind that says what such a judgement takes.
+const Verdict& latest(const CampaignRecord& record, Level level) {
+  const Verdict* found = &record.rounds.front().verdict;
+  for (const RoundRecord& round : record.rounds) {
+    if (level == Level::full && round.confirmation) found = &*round.confirmation;
+    if (level == Level::quick && round.number > 1 && round.verdict.against_incumbent) found = &round.verdict;
+  }
+  return *found;
+}
+
+/// Compiling and checking: what a judgement takes whatever its timing is given.
+double fixed_seconds(const CampaignRecord& record, Level level) {
+  if (record.rounds.empty()) return 0;
+  const Spent& spent = latest(record, level).spent;
+  return std::max(0.0, spent.total_s - spent.time_s);
+}
+
+/// Of a final verification with the fewest blocks that give an interval.
+double final_estimate(const CampaignRecord& record) {
+  if (record.rounds.empty()) return 0;
+  double blocks = block_seconds(record.rounds.front().verdict, Level::full) * DecisionRule().minimum_blocks;
+  const Verdict& confirmed = latest(record, Level::full);
+  double before = confirmed.against_incumbent ? confirmed.spent.time_s : 0;
+  return fixed_seconds(record, Level::full) + std::max(blocks, before);
+}
+
+constexpr double grace = 2;  // a budget is held to within these seconds and what a cancel takes
+constexpr double shortest_timing = 1;
+
+Limits limits_until(double left, double fixed) {
+  return {Seconds(std::max(left - fixed, shortest_timing)), Seconds(std::max(left, shortest_timing) + 0.5)};
 }
 
 }  // namespace
 
 double reserved_seconds(const CampaignRecord& record) {
+  const RoundRecord* best = best_round(record);
+  if (!best || best->number == 1) return 0;
+  return std::min(final_estimate(record) + 1, 0.5 * record.manifest.budget_seconds);
+}
+
+Limits round_limits(const CampaignRecord& record, double spent, Level level) {
   double budget = record.manifest.budget_seconds;
-  if (!accepted_any(record)) return 0.1 * budget;
-  double baseline = record.rounds.empty() ? 0 : record.rounds.front().seconds;
-  return std::clamp(2 * baseline + 2, std::min(3.0, 0.2 * budget), 0.3 * budget);
+  if (budget <= 0 || record.rounds.empty()) return {};
+  double reserved = reserved_seconds(record);
+  // Without a reserve nothing comes after this round: it may use the grace.
+  double left = budget - spent - reserved + (reserved > 0 ? 0 : grace);
+  return limits_until(left, fixed_seconds(record, level));
+}
+
+Limits final_limits(const CampaignRecord& record, double spent) {
+  double budget = record.manifest.budget_seconds;
+  if (budget <= 0) return {};
+  // A limit that rounds count may have ended far from the budget; a budget may have been spent by one long
+  // round. What cannot be done at all in the time left gets its fixed part and a second of timing even so.
+  double fixed = fixed_seconds(record, Level::full);
+  return limits_until(std::max(budget - spent + grace, fixed + grace), fixed);
+}
+
+bool confirmation_suffices(const CampaignRecord& record, const RoundRecord& best, double spent) {
+  double budget = record.manifest.budget_seconds;
+  if (budget <= 0 || best.parent != 1 || !best.confirmation || !best.confirmation->correct()) return false;
+  return budget - spent < 0.7 * final_estimate(record);
 }
 
 Budget budget_left(const CampaignRecord& record, double spent) {
@@ -69,8 +120,8 @@ Seconds comparison_seconds(const Budget& left, const Verdict& incumbent, Level l
   return at_least_minimum(share_of_a_comparison * left.seconds_left, incumbent, level);
 }
 Seconds final_seconds(const CampaignRecord&) {
-  // The headline must carry an interval, and that takes eight rounds. Timing ends as soon as the answer is clear, so that a
-  // generous limit costs nothing.
+  // The headline must carry an interval, and that takes eight rounds. Timing ends as soon as the answer is
+  // clear, so that a generous limit costs nothing.
   return Seconds(longest_comparison);
 }
 Seconds screen_seconds(const Budget& left, const Verdict& incumbent) {

@@ -23,8 +23,8 @@ class Spending {
   double start_;
 };
 
-/// Kept back for the final verification, which is about as much work as the baseline round: all shapes, one
-/// sitting.
+/// Kept back for the final verification. Nothing while only the baseline stands: the first kernel that is
+/// accepted was confirmed against it.
 double reserved_seconds(const CampaignRecord&);
 /// For rounds: what is left after the reserve; infinite and INT_MAX where there is no limit.
 Budget budget_left(const CampaignRecord&, double spent);
@@ -35,6 +35,17 @@ Seconds comparison_seconds(const Budget&, const Verdict& incumbent, Level);
 Seconds screen_seconds(const Budget&, const Verdict& incumbent);
 /// Of the final verification, against the baseline on all shapes.
 Seconds final_seconds(const CampaignRecord&);
+
+/// What a judgement may take at most; 0: no limit.
+struct Limits {
+  Seconds time{0};  // timing ends, with what is known by then
+  Seconds wall{0};  // the judgement is given up
+};
+Limits round_limits(const CampaignRecord&, double spent, Level);
+Limits final_limits(const CampaignRecord&, double spent);
+/// Too little is left for a final verification of this round, and its confirmation was made against the
+/// baseline itself, over all shapes in fresh processes: it says the same.
+bool confirmation_suffices(const CampaignRecord&, const RoundRecord& best, double spent);
 
 /// The reason to end, in words with the rule's number ("T1 …"), or empty. `best`: of the incumbent, over its
 /// shapes.

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "campaign/engine.h"
+#include "campaign/experience.h"
 #include "campaign/layout.h"
 
 namespace ako {
@@ -41,7 +42,8 @@ Result<CampaignRecord> read_campaign(const fs::path& folder) {
   return store.load();
 }
 
-Result<fs::path> create_campaign(const Manifest& given, const Problem& problem, const fs::path& workspace) {
+Result<fs::path> create_campaign(const Manifest& given, const Problem& problem, const fs::path& workspace,
+                                 const std::optional<Candidate>& baseline) {
   Manifest manifest = given;
   if (manifest.target_op.empty()) manifest.target_op = problem.name;
   if (manifest.created.empty()) manifest.created = utc_minute();
@@ -51,6 +53,7 @@ Result<fs::path> create_campaign(const Manifest& given, const Problem& problem, 
   fs::path problem_path = problem.path.empty() ? fs::path() : fs::absolute(problem.path, code);
   AKO_TRY(fs::path folder, layout::make_folder(manifest, workspace, utc_date()));
   AKO_TRY(CampaignStore store, CampaignStore::create(folder, manifest, problem.source, problem_path));
+  if (baseline) AKO_CHECK(store.set_baseline(*baseline));
   AKO_CHECK(write_file(folder / "manifest.yaml", to_yaml(manifest)));
   AKO_CHECK(write_file(folder / "problem.yaml", problem.source));
   return folder;
@@ -71,7 +74,12 @@ Result<CampaignRecord> run_campaign(const fs::path& folder, const Listener& list
   options.stop = stop;
   AKO_TRY(JudgeClient client, JudgeClient::start(options));
   ProcessJudge judge(std::move(client));
-  return run_engine(store, {judge, *agent, monotonic_seconds, listener, stop});
+  fs::path experience = experience_folder(fs::absolute(folder).lexically_normal().parent_path());
+  Memories memories{[&](const CampaignRecord& asking, const Problem& problem) {
+                      return recall_tips(experience, asking, problem);
+                    },
+                    [&](std::span<const Tip> tips) { return keep_tips(experience, tips); }};
+  return run_engine(store, {judge, *agent, monotonic_seconds, listener, stop, memories});
 }
 
 Result<void> extend_campaign(const fs::path& folder, double seconds, int rounds) {

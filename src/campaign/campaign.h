@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/tip.h"
 #include "judge/client.h"
 
 namespace ako {
@@ -68,6 +69,16 @@ struct Event {
 };
 using Listener = std::function<void(const Event&)>;
 
+/// Of an accepted kernel against the baseline at the end (phase VALIDATE).
+struct Validation {
+  enum class Result : std::uint8_t { passed, failed, not_made };
+  int round = 0;
+  Result result = Result::not_made;
+  std::string outcome;  // a sentence
+};
+
+std::string_view name_of(Validation::Result);  // "PASS", "FAIL", "NOT MADE"
+
 /// Everything a report needs; read from campaign.db alone.
 struct CampaignRecord {
   std::filesystem::path folder;
@@ -79,15 +90,22 @@ struct CampaignRecord {
   Phase phase = Phase::define_target;
   std::vector<RoundRecord> rounds;
   std::optional<Verdict>
-      final_verdict;        // best (candidate) against baseline (incumbent), full level, after the last round
-  std::string termination;  // "T1 target reached", "budget of 60 s spent" …, empty while open
-  double seconds = 0;       // spent in all, over resumes
+      final_verdict;  // best (candidate) against baseline (incumbent), full level, after the last round
+  std::optional<Candidate> given_baseline;  // a kernel of the user's to start from
+  std::vector<Tip> tips;                    // of earlier campaigns, as they were when this one began
+  std::vector<Validation> validations;      // in the order made
+  std::string termination;                  // "T1 target reached", "budget of 60 s spent" …, empty while open
+  double seconds = 0;                       // spent in all, over resumes
 };
+/// An accepted kernel that was not right when it was validated.
+bool failed_validation(const CampaignRecord&, int round);
 Result<CampaignRecord> read_campaign(const std::filesystem::path& folder);
 
-/// Makes the folder and its database; refuses a folder that holds a campaign already.
+/// Makes the folder and its database; refuses a folder that holds a campaign already. `baseline`: the kernel
+/// to start from; none: the agent's own.
 Result<std::filesystem::path> create_campaign(const Manifest&, const Problem&,
-                                              const std::filesystem::path& workspace);
+                                              const std::filesystem::path& workspace,
+                                              const std::optional<Candidate>& baseline = std::nullopt);
 /// Runs to the end, or goes on where it was. One process at a time per folder (OwnerLock).
 /// `stop` is asked between steps: the user pressed Ctrl-C.
 Result<CampaignRecord> run_campaign(const std::filesystem::path& folder, const Listener&,

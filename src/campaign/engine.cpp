@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "campaign/budget.h"
+#include "campaign/experience.h"
 #include "campaign/inquiry.h"
 #include "campaign/projections.h"
 #include "campaign/round.h"
@@ -50,10 +53,14 @@ class Engine {
   Result<void> steps() {
     if (record_.phase == Phase::done) return project();
     AKO_CHECK(prepare());
-    if (record_.rounds.empty()) AKO_CHECK(baseline());
+    if (record_.rounds.empty()) {
+      AKO_CHECK(read_tips());
+      AKO_CHECK(baseline());
+    }
     AKO_TRY(std::string reason, optimize());
+    AKO_CHECK(validate(reason));
     AKO_CHECK(enter(Phase::report));
-    return finish(reason);
+    return end(reason);
   }
 
   // ---- phases ----
@@ -69,12 +76,39 @@ class Engine {
     record_.trust = parts_.judge.trust();
     record_.machine = record_.facts.device;
     AKO_CHECK(store_.set_environment(record_.facts, record_.trust, record_.machine));
+    if (!record_.rounds.empty()) parts_.agent.advise(record_.tips);
     for (const RoundRecord& round : record_.rounds) parts_.agent.learn(round);
     return project();
   }
 
+  /// Tips are a help: a campaign goes on without them.
+  Result<void> read_tips() {
+    AKO_CHECK(enter(Phase::read_historical_tips));
+    if (parts_.memories.recall) {
+      auto tips = parts_.memories.recall(record_, problem_);
+      if (tips)
+        record_.tips = std::move(*tips);
+      else
+        tell(Event::Kind::note,
+             fmt::format("tips of earlier campaigns cannot be read: {}", tips.error().what));
+    }
+    AKO_CHECK(store_.set_tips(record_.tips));
+    AKO_CHECK(project());
+    parts_.agent.advise(record_.tips);
+    if (record_.tips.empty()) return {};
+    tell(Event::Kind::note, fmt::format("{} tips of earlier campaigns; the first: {}", record_.tips.size(),
+                                        to_text(record_.tips.front())));
+    return {};
+  }
+
+  void keep_tips() {
+    if (!parts_.memories.keep) return;
+    if (auto kept = parts_.memories.keep(tips_of(record_, problem_)); !kept)
+      tell(Event::Kind::note, fmt::format("this campaign's tips cannot be kept: {}", kept.error().what));
+  }
+
   Result<void> baseline() {
-    AKO_TRY(Proposal proposal, parts_.agent.baseline(problem_, record_.facts, language()));
+    AKO_TRY(Proposal proposal, first_proposal());
     AKO_CHECK(begin(1, proposal.hypothesis.empty() ? "baseline" : proposal.hypothesis));
     Result<RoundRecord> round = run_baseline(std::move(proposal), inquiry_);
     if (!round && round.error().kind == ErrorKind::invalid_input && !inquiry_.stopped()) {
@@ -83,6 +117,22 @@ class Engine {
     }
     if (!round) return std::unexpected(round.error());
     return close(std::move(*round));
+  }
+
+  Result<Proposal> first_proposal() {
+    if (!record_.given_baseline) {
+      auto proposal = parts_.agent.baseline(problem_, record_.facts, language());
+      if (!proposal && proposal.error().kind == ErrorKind::unsupported)
+        return fail(ErrorKind::invalid_input, fmt::format("no first kernel: {}", proposal.error().what),
+                    "give one to start from: --baseline FILE");
+      return proposal;
+    }
+    Proposal given;
+    given.hypothesis = "The kernel that was given is what everything is compared with.";
+    given.change = "none";
+    given.signal = "it is correct on every shape";
+    given.candidate = *record_.given_baseline;
+    return given;
   }
 
   /// Rounds until there is a reason to end, which it returns.
@@ -95,7 +145,10 @@ class Engine {
         return reason;
       AKO_TRY(std::optional<Proposal> proposal, ask_agent(incumbent));
       if (!proposal) return "the agent has nothing left to propose";
-      AKO_CHECK(one_round(std::move(*proposal), incumbent));
+      AKO_TRY(bool done, one_round(std::move(*proposal), incumbent));
+      if (!done)
+        return fmt::format("budget of {:g} s spent; a last round did not fit",
+                           record_.manifest.budget_seconds);
       refused = std::holds_alternative<Rejected>(record_.rounds.back().verdict.outcome) &&
                         record_.rounds.back().verdict.spent.total_s == 0
                     ? refused + 1
@@ -104,12 +157,22 @@ class Engine {
     }
   }
 
-  Result<void> one_round(Proposal proposal, const RoundRecord& incumbent) {
+  /// False: the budget ended it.
+  Result<bool> one_round(Proposal proposal, const RoundRecord& incumbent) {
     int number = record_.rounds.back().number + 1;
     AKO_CHECK(begin(number, proposal.hypothesis));
-    RoundSetting setting{number, incumbent, record_.rounds, left()};
-    AKO_TRY(RoundRecord round, run_round(std::move(proposal), setting, inquiry_));
-    return close(std::move(round));
+    RoundSetting setting{number, incumbent, record_.rounds, left(),
+                         [this](Level level) { return round_limits(record_, spending_.seconds(), level); }};
+    auto round = run_round(std::move(proposal), setting, inquiry_);
+    if (!round && inquiry_.out_of_time()) {
+      (void)inquiry_.take_judgements();
+      open_ = 0;
+      AKO_CHECK(store_.discard_open_round(spending_.seconds()));
+      return false;
+    }
+    if (!round) return std::unexpected(round.error());
+    AKO_CHECK(close(std::move(*round)));
+    return true;
   }
 
   /// nullopt: nothing left to propose.
@@ -132,17 +195,50 @@ class Engine {
 
   /// The headline: best against baseline directly, all shapes, fresh processes. A kernel that fails here,
   /// after two verdicts in its favour, is passed over for the one it was built on.
-  Result<void> finish(std::string reason) {
+  Result<void> validate(std::string& reason) {
     const RoundRecord* best = best_round(record_);
-    std::vector<Judgement> tried;
+    if (best->number == 1) return {};
+    AKO_CHECK(enter(Phase::validate));
     while (best->number != 1) {
-      AKO_CHECK(verify(*best));
-      for (Judgement& judgement : inquiry_.take_judgements()) tried.push_back(std::move(judgement));
-      if (tried.back().verdict.correct()) break;
+      AKO_TRY(bool standing, validated(*best));
+      if (standing) break;
       reason += fmt::format("; round {} did not pass the final verification", best->number);
       best = round_numbered(best->parent);
     }
-    return end(reason, tried);
+    return {};
+  }
+
+  /// False: not right after all.
+  Result<bool> validated(const RoundRecord& best) {
+    if (confirmation_suffices(record_, best, spending_.seconds())) {
+      Verdict same = *best.confirmation;
+      same.notes.push_back(
+          fmt::format("the confirmation of round {}, made against the baseline over all shapes: no time was "
+                      "left for another",
+                      best.number));
+      verifications_.push_back({"final", fmt::format("round-{}", best.number), same});
+    } else {
+      auto asked = verify(best);
+      if (!asked && inquiry_.out_of_time()) {
+        note_validation(best, Validation::Result::not_made, "the budget left no time for it");
+        return true;
+      }
+      if (!asked) return std::unexpected(asked.error());
+      for (Judgement& judgement : inquiry_.take_judgements()) verifications_.push_back(std::move(judgement));
+    }
+    const Verdict& verdict = verifications_.back().verdict;
+    std::string outcome = !verdict.correct() ? to_text(verdict.outcome)
+                          : verdict.against_incumbent
+                              ? speedup_text(*verdict.against_incumbent) + " the speed of the baseline"
+                              : "correct";
+    note_validation(best, verdict.correct() ? Validation::Result::passed : Validation::Result::failed,
+                    outcome);
+    return verdict.correct();
+  }
+
+  void note_validation(const RoundRecord& best, Validation::Result result, const std::string& outcome) {
+    record_.validations.push_back({best.number, result, outcome});
+    tell(Event::Kind::note, fmt::format("final verification of round {}: {}", best.number, outcome));
   }
 
   Result<void> verify(const RoundRecord& best) {
@@ -151,6 +247,7 @@ class Engine {
     question.level = Level::full;
     question.confirm = true;
     question.time_budget = final_seconds(record_);
+    question.limits = final_limits(record_, spending_.seconds());
     AKO_CHECK(inquiry_.ask(question));
     return {};
   }
@@ -191,14 +288,15 @@ class Engine {
     return {};
   }
 
-  Result<void> end(const std::string& termination, std::span<const Judgement> verifications = {}) {
-    AKO_CHECK(store_.finish(termination, verifications, spending_.seconds()));
+  Result<void> end(const std::string& termination) {
+    AKO_CHECK(store_.finish(termination, verifications_, record_.validations, spending_.seconds()));
     record_.phase = Phase::done;
     record_.termination = termination;
     record_.seconds = spending_.seconds();
-    if (!verifications.empty() && verifications.back().verdict.correct())
-      record_.final_verdict = verifications.back().verdict;
+    if (!verifications_.empty() && verifications_.back().verdict.correct())
+      record_.final_verdict = verifications_.back().verdict;
     AKO_CHECK(project());
+    keep_tips();
     tell(Event::Kind::finished, termination);
     return {};
   }
@@ -231,17 +329,24 @@ class Engine {
   int open_ = 0;
   std::string started_;
   double round_start_ = 0;
+  std::vector<Judgement> verifications_;
 };
 
 }  // namespace
 
+bool failed_validation(const CampaignRecord& record, int round) {
+  auto failed = [round](const Validation& one) {
+    return one.round == round && one.result == Validation::Result::failed;
+  };
+  return std::ranges::any_of(record.validations, failed);
+}
+
 const RoundRecord* best_round(const CampaignRecord& record) {
   const RoundRecord* best = nullptr;
   for (const RoundRecord& round : record.rounds) {
-    if (record.final_verdict && round.verdict.candidate == record.final_verdict->candidate &&
-        round.decision != RoundDecision::rolled_back)
-      return &round;
-    if (round.decision != RoundDecision::rolled_back) best = &round;
+    if (round.decision == RoundDecision::rolled_back) continue;
+    if (record.final_verdict && round.verdict.candidate == record.final_verdict->candidate) return &round;
+    if (!failed_validation(record, round.number)) best = &round;
   }
   return best;
 }

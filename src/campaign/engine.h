@@ -16,20 +16,27 @@ class Arbiter {
   virtual Trust trust() const = 0;
 };
 
+/// What earlier campaigns left, and where this one leaves its own.
+struct Memories {
+  std::function<Result<std::vector<Tip>>(const CampaignRecord&, const Problem&)> recall;
+  std::function<Result<void>(std::span<const Tip>)> keep;
+};
+
 struct EngineParts {
   Arbiter& judge;
   Agent& agent;
   std::function<double()> clock;  // seconds, monotonic
   Listener listener;
   std::function<bool()> stop;
+  Memories memories = {};  // empty functions: none
 };
 
 /// Goes on where `store` stands until the campaign ends or the user stops it (the record's termination is
 /// then empty). Errors leave a campaign that can be resumed, but for a wrong baseline, which ends it.
 Result<CampaignRecord> run_engine(CampaignStore& store, const EngineParts&);
 
-/// The round whose kernel is the best that stands: the final verdict's candidate, else the last accepted;
-/// nullptr before the baseline is closed.
+/// The round whose kernel is the best that stands: the final verdict's candidate, else the last accepted that
+/// did not fail its validation; nullptr before the baseline is closed.
 const RoundRecord* best_round(const CampaignRecord&);
 
 }  // namespace ako

@@ -27,6 +27,9 @@ Result<Verdict> Inquiry::ask(const Question& question) {
   request.effort = question.effort;
   request.confirm = question.confirm;
   request.time_budget = question.time_budget;
+  request.time_limit = question.limits.time;
+  request.wall_limit = question.limits.wall;
+  out_of_time_ = false;
   std::string prefix =
       question.label.empty() ? question.kind : fmt::format("{} {}", question.kind, question.label);
   auto progress = [&](std::string_view stage) { report_(fmt::format("{}: {}", prefix, stage)); };
@@ -39,6 +42,8 @@ Result<Verdict> Inquiry::ask(const Question& question) {
     if (!verdict) {
       last = verdict.error();
       if (stop_wanted()) return fail(ErrorKind::limit, "stopped by the user");  // it was cancelled
+      out_of_time_ = last.kind == ErrorKind::limit && question.limits.wall > Seconds(0);
+      if (out_of_time_) return verdict;
       // A question that the judge cannot understand is no passing trouble.
       if (last.kind == ErrorKind::invalid_input || last.kind == ErrorKind::unsupported) return verdict;
       continue;

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
+#include "campaign/budget.h"
 #include "campaign/engine.h"
 #include "campaign/records.h"
 
@@ -26,12 +28,15 @@ class Inquiry {
     Effort effort = Effort::decide;
     bool confirm = false;
     Seconds time_budget{20};
+    Limits limits = {};
   };
+  /// Error with out_of_time(): the judgement was given up at its wall limit.
   /// Never an InfrastructureError outcome: those become an Error after three tries. Error `stopped()`: the
   /// user's wish.
   Result<Verdict> ask(const Question&);
 
   bool stopped() const { return stopped_; }
+  bool out_of_time() const { return out_of_time_; }
   std::vector<Judgement> take_judgements() { return std::exchange(judgements_, {}); }
 
  private:
@@ -42,7 +47,7 @@ class Inquiry {
   const std::function<bool()>& stop_;
   Report report_;
   std::vector<Judgement> judgements_;
-  bool stopped_ = false;
+  bool stopped_ = false, out_of_time_ = false;
 };
 
 }  // namespace ako

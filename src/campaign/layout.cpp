@@ -7,8 +7,6 @@
 
 namespace ako::layout {
 namespace fs = std::filesystem;
-namespace {
-
 std::string path_word(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -19,8 +17,6 @@ std::string path_word(std::string_view text) {
   while (!out.empty() && out.front() == '.') out.erase(0, 1);
   return out.empty() ? "unnamed" : out.substr(0, 80);
 }
-
-}  // namespace
 
 fs::path round(const fs::path& folder, int number) {
   return folder / "rounds" / fmt::format("round-{}", number);

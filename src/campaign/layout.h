@@ -19,6 +19,9 @@ inline std::filesystem::path trend_log(const std::filesystem::path& folder) {
 inline std::filesystem::path best(const std::filesystem::path& folder) { return folder / "best"; }
 std::filesystem::path round(const std::filesystem::path& folder, int number);
 
+/// As one component of a path: lower case, letters that are awkward there replaced.
+std::string path_word(std::string_view);
+
 /// "softmax_cpp_host_20261121": <op>_<backend>_<gpu>_<date>, letters that are awkward in a path replaced.
 std::string folder_name(const Manifest&, const std::string& date);
 /// Makes a folder of that name that did not exist before: "…_2", "…_3" when it does.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "campaign/engine.h"
+#include "campaign/experience.h"
 #include "campaign/metrics.h"
 #include "campaign/projections.h"
 #include "campaign/ruling.h"
@@ -114,6 +115,9 @@ std::string final_section(const CampaignRecord& record) {
                         speedup_text(*record.final_verdict->against_incumbent));
   else
     text += "- No kernel was accepted over the baseline.\n";
+  for (const Validation& one : record.validations)
+    text += fmt::format("- Final verification of round {}: {} — {}\n", one.round, name_of(one.result),
+                        paragraph(one.outcome));
   text += fmt::format("- Best: round {}\n- Rounds: {} ({} accepted, {} rolled back), {:.0f} s\n\n",
                       best ? best->number : 0, record.rounds.size(), accepted, rolled_back, record.seconds);
   std::string effective, ineffective;
@@ -126,6 +130,14 @@ std::string final_section(const CampaignRecord& record) {
   return text + fmt::format("### Effective Directions\n\n{}\n### Verified Ineffective Directions\n\n{}\n",
                             effective.empty() ? "- none\n" : effective,
                             ineffective.empty() ? "- none\n" : ineffective);
+}
+
+LogEntry tips_entry(const CampaignRecord& record) {
+  LogEntry entry{"### Historical tips\n", "<!-- end of historical tips -->\n", ""};
+  entry.text = entry.begin + "\n";
+  for (const Tip& tip : record.tips) entry.text += fmt::format("- {}\n", paragraph(to_text(tip)));
+  entry.text += entry.end + "\n";
+  return entry;
 }
 
 }  // namespace
@@ -144,6 +156,7 @@ std::string optimize_log_header(const CampaignRecord& record) {
 
 std::vector<LogEntry> optimize_log_entries(const CampaignRecord& record, const Problem& problem) {
   std::vector<LogEntry> entries;
+  if (!record.tips.empty()) entries.push_back(tips_entry(record));
   for (const RoundRecord& round : record.rounds) {
     LogEntry entry;
     entry.begin = fmt::format("### round-{} ", round.number);

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "campaign/engine.h"
+#include "campaign/json_text.h"
 #include "campaign/layout.h"
 
 namespace ako {
@@ -38,22 +39,18 @@ Result<void> replace_folder(const fs::path& folder, const Candidate& candidate, 
   return {};
 }
 
-std::string dump(const nlohmann::json& json) {
-  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 /// summary.md is written last: with it the folder is complete.
 Result<void> write_round(const CampaignRecord& record, const Problem& problem, const RoundRecord& round,
                          CampaignStore& store) {
   fs::path folder = layout::round(record.folder, round.number);
   if (present(folder / "summary.md") && present(folder / "kernel_snapshot")) return {};
   AKO_CHECK(replace_folder(folder / "kernel_snapshot", round.proposal.candidate, ""));
-  AKO_CHECK(write_file(folder / "artifacts/verdict.json", dump(to_json(round.verdict))));
+  AKO_CHECK(write_file(folder / "artifacts/verdict.json", indented_text(to_json(round.verdict))));
   AKO_TRY(std::vector<Judgement> judgements, store.judgements(round.number));
   nlohmann::json all = nlohmann::json::array();
   for (const Judgement& one : judgements)
     all.push_back({{"kind", one.kind}, {"label", one.label}, {"verdict", to_json(one.verdict)}});
-  AKO_CHECK(write_file(folder / "artifacts/judgements.json", dump(all)));
+  AKO_CHECK(write_file(folder / "artifacts/judgements.json", indented_text(all)));
   return write_file(folder / "summary.md", round_summary(record, problem, round));
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
+#include "campaign/json_text.h"
 
 namespace ako {
 namespace fs = std::filesystem;
@@ -26,16 +27,52 @@ const Schema schema{
      "CREATE TABLE open_round(one INTEGER PRIMARY KEY CHECK(one = 1), number INTEGER NOT NULL,"
      "  started TEXT NOT NULL)"}};
 
-std::string dump(const nlohmann::json& json) {
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 Result<nlohmann::json> parse(const std::string& text, const fs::path& folder) {
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded())
     return fail(ErrorKind::corrupt,
                 fmt::format("a record in {} is damaged", (folder / "campaign.db").string()));
   return json;
+}
+
+nlohmann::json json_of(const Tip& tip) {
+  nlohmann::json json{{"target", tip.target},
+                      {"op", tip.op},
+                      {"pattern", tip.pattern},
+                      {"backend", tip.backend},
+                      {"language", tip.language},
+                      {"device", tip.device},
+                      {"campaign", tip.campaign},
+                      {"round", tip.round},
+                      {"time", tip.time},
+                      {"accepted", tip.accepted},
+                      {"change", tip.change},
+                      {"context", tip.context},
+                      {"signal", tip.signal},
+                      {"takeaway", tip.takeaway},
+                      {"applicability", tip.applicability}};
+  if (tip.log_ratio) json["log_ratio"] = *tip.log_ratio;
+  return json;
+}
+
+Tip tip_from(const nlohmann::json& json) {
+  auto text = [&](const char* name) { return json.value(name, std::string()); };
+  Tip tip{text("target"),   text("op"),
+          text("pattern"),  text("backend"),
+          text("language"), text("device"),
+          text("campaign"), json.value("round", 0),
+          text("time"),     json.value("accepted", false),
+          text("change"),   {},
+          text("context"),  text("signal"),
+          text("takeaway"), text("applicability")};
+  if (json.contains("log_ratio")) tip.log_ratio = json["log_ratio"].get<double>();
+  return tip;
+}
+
+Validation::Result validation_from(const std::string& name) {
+  for (auto result : {Validation::Result::passed, Validation::Result::failed})
+    if (name_of(result) == name) return result;
+  return Validation::Result::not_made;
 }
 
 bool is_source(const nlohmann::json& json) {
@@ -89,6 +126,18 @@ std::string_view name_of(Phase phase) {
   return "DONE";
 }
 
+std::string_view name_of(Validation::Result result) {
+  switch (result) {
+    case Validation::Result::passed:
+      return "PASS";
+    case Validation::Result::failed:
+      return "FAIL";
+    case Validation::Result::not_made:
+      return "NOT MADE";
+  }
+  return "NOT MADE";
+}
+
 // ---- JSON with sources kept as blobs ----
 
 /// {"path", "text"} becomes {"path", "blob"}: the sources of a sweep's variants are mostly the same.
@@ -100,7 +149,7 @@ Result<std::string> CampaignStore::pack(const nlohmann::json& record) {
     source["blob"] = hash.hex();
     return {};
   }));
-  return dump(json);
+  return compact_text(json);
 }
 
 Result<nlohmann::json> CampaignStore::unpack(const std::string& text) {
@@ -204,6 +253,20 @@ Result<CampaignRecord> CampaignStore::load() {
     AKO_TRY(nlohmann::json verdict, unpack(state["final"]));
     AKO_TRY(record.final_verdict, verdict_from_json(verdict));
   }
+  if (state.contains("baseline")) {
+    AKO_TRY(nlohmann::json candidate, unpack(state["baseline"]));
+    AKO_TRY(record.given_baseline, candidate_from_json(candidate));
+  }
+  if (state.contains("tips")) {
+    AKO_TRY(nlohmann::json tips, parse(state["tips"], folder_));
+    for (const auto& tip : tips) record.tips.push_back(tip_from(tip));
+  }
+  if (state.contains("validations")) {
+    AKO_TRY(nlohmann::json all, parse(state["validations"], folder_));
+    for (const auto& one : all)
+      record.validations.push_back(
+          {one.value("round", 0), validation_from(one.value("result", "")), one.value("outcome", "")});
+  }
   AKO_TRY(Query rounds, database_.prepare("SELECT record FROM rounds ORDER BY number"));
   while (true) {
     AKO_TRY(bool more, rounds.step());
@@ -247,10 +310,23 @@ Result<void> CampaignStore::set_phase(Phase phase, double seconds) {
 Result<void> CampaignStore::set_environment(const TargetFacts& facts, Trust trust,
                                             const std::string& machine) {
   return database_.transaction([&]() -> Result<void> {
-    AKO_CHECK(put("facts", dump(to_json(facts))));
+    AKO_CHECK(put("facts", compact_text(to_json(facts))));
     AKO_CHECK(put("trust", name_of(trust)));
     return put("machine", machine);
   });
+}
+
+Result<void> CampaignStore::set_baseline(const Candidate& candidate) {
+  return database_.transaction([&]() -> Result<void> {
+    AKO_TRY(std::string text, pack(to_json(candidate)));
+    return put("baseline", text);
+  });
+}
+
+Result<void> CampaignStore::set_tips(std::span<const Tip> tips) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Tip& tip : tips) all.push_back(json_of(tip));
+  return database_.transaction([&] { return put("tips", compact_text(all)); });
 }
 
 Result<void> CampaignStore::set_manifest(const Manifest& manifest) {
@@ -313,9 +389,13 @@ Result<void> CampaignStore::discard_open_round(double seconds) {
 }
 
 Result<void> CampaignStore::finish(const std::string& termination, std::span<const Judgement> verifications,
-                                   double seconds) {
+                                   std::span<const Validation> validations, double seconds) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const Validation& one : validations)
+    all.push_back({{"round", one.round}, {"result", name_of(one.result)}, {"outcome", one.outcome}});
   return database_.transaction([&]() -> Result<void> {
     for (const Judgement& judgement : verifications) AKO_CHECK(add_judgement(0, judgement));
+    AKO_CHECK(put("validations", compact_text(all)));
     if (!verifications.empty() && verifications.back().verdict.correct()) {
       AKO_TRY(std::string text, pack(to_json(verifications.back().verdict)));
       AKO_CHECK(put("final", text));

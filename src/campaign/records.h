@@ -39,6 +39,9 @@ class CampaignStore {
 
   Result<void> set_phase(Phase, double seconds);
   Result<void> set_environment(const TargetFacts&, Trust, const std::string& machine);
+  Result<void> set_baseline(const Candidate&);
+  /// The tips this campaign goes by, whatever later campaigns add.
+  Result<void> set_tips(std::span<const Tip>);
   Result<void> set_manifest(const Manifest&);
   /// Opens the budget of a finished campaign again: no termination, no final verdict, phase ANALYZE.
   Result<void> reopen();
@@ -47,8 +50,9 @@ class CampaignStore {
   Result<void> close_round(const RoundRecord&, std::span<const Judgement>, double seconds);
   Result<void> discard_open_round(double seconds);
   /// The last of `verifications`, when its candidate is right, becomes the final verdict.
+  /// `validations`: all, the earlier ones too.
   Result<void> finish(const std::string& termination, std::span<const Judgement> verifications,
-                      double seconds);
+                      std::span<const Validation> validations, double seconds);
 
  private:
   explicit CampaignStore(Database database, std::filesystem::path folder)

@@ -69,6 +69,7 @@ Result<void> screen(Screened& one, const RoundSetting& setting, Inquiry& inquiry
                              &setting.incumbent.proposal.candidate};
   question.effort = Effort::screen;
   question.time_budget = screen_seconds(setting.left, widest_verdict(setting.incumbent));
+  question.limits = setting.limits(Level::quick);
   AKO_TRY(one.verdict, inquiry.ask(question));
   double now = log_ratio_of(one.verdict).value_or(0);
   one.log_ratio = (one.log_ratio * one.rungs + now) / (one.rungs + 1);
@@ -123,6 +124,7 @@ Result<void> decide(RoundRecord& round, const RoundSetting& setting, Inquiry& in
   Inquiry::Question question{"decide", "", round.proposal.candidate, &incumbent};
   const Verdict& timed = widest_verdict(setting.incumbent);
   question.time_budget = comparison_seconds(setting.left, timed, Level::quick);
+  question.limits = setting.limits(Level::quick);
   AKO_TRY(round.verdict, inquiry.ask(question));
   if (deserves_confirmation(round.verdict)) {
     // Stricter than asking for the full level only of small or risky gains: every acceptance has been right
@@ -131,6 +133,7 @@ Result<void> decide(RoundRecord& round, const RoundSetting& setting, Inquiry& in
     question.level = Level::full;
     question.confirm = true;
     question.time_budget = comparison_seconds(setting.left, timed, Level::full);
+    question.limits = setting.limits(Level::full);
     AKO_TRY(round.confirmation, inquiry.ask(question));
     if (round.confirmation->against_incumbent) round.confirmation->against_incumbent->confirmed = true;
   }

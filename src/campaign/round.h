@@ -12,6 +12,7 @@ struct RoundSetting {
   const RoundRecord& incumbent;
   std::span<const RoundRecord> history;
   Budget left;
+  std::function<Limits(Level)> limits;  // as of now
 };
 
 /// Runs a proposal through the judge and rules on it. number, parent, score and the rest of the record are

@@ -21,8 +21,8 @@ namespace {
 
 volatile std::sig_atomic_t interrupts = 0;
 
-/// First Ctrl-C: stop after the current step. Second: at once, as if there were no handler; the records bear
-/// it.
+/// First Ctrl-C: the open question is cancelled and the campaign closed. Second: as if there were no handler;
+/// the records bear it.
 void on_interrupt(int signal) {
   interrupts = interrupts + 1;
   std::signal(signal, SIG_DFL);
@@ -116,6 +116,11 @@ nlohmann::json campaign_json(const CampaignRecord& record) {
                     {"candidate", best->verdict.candidate.hex()},
                     {"folder", layout::best(record.folder).string()},
                     {"score", best->score}};
+  json["validations"] = nlohmann::json::array();
+  for (const Validation& one : record.validations)
+    json["validations"].push_back(
+        {{"round", one.round}, {"result", name_of(one.result)}, {"outcome", one.outcome}});
+  json["tips_read"] = record.tips.size();
   if (record.final_verdict && record.final_verdict->against_incumbent)
     json["final"] = interval_json(*record.final_verdict->against_incumbent);
   return json;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct OptimizeOptions {
-  std::string input, budget, agent, shapes, target, performance_target;
+  std::string input, budget, agent, shapes, target, performance_target, baseline;
   std::string workspace = "agent/workspace";
   int rounds = 0;
   double efficiency = 0;
@@ -37,7 +37,21 @@ bool is_manifest(const std::string& text) {
 struct Plan {
   Manifest manifest;
   Problem problem;
+  std::optional<Candidate> baseline;
 };
+
+/// The kernel to start from: --baseline, or the manifest's kernel_source, relative to the manifest.
+Parsed<void> read_baseline(const OptimizeOptions& options, Plan& plan) {
+  fs::path file = options.baseline;
+  if (file.empty() && !plan.manifest.kernel_source.empty())
+    file = fs::path(options.input).parent_path() / plan.manifest.kernel_source;
+  if (file.empty()) return {};
+  auto candidate = load_candidate(file, plan.problem);
+  if (!candidate) return std::unexpected(candidate.error());
+  plan.baseline = std::move(*candidate);
+  plan.manifest.kernel_source = file.string();
+  return {};
+}
 
 Parsed<Plan> plan_from(const OptimizeOptions& options) {
   Plan plan;
@@ -65,6 +79,7 @@ Parsed<Plan> plan_from(const OptimizeOptions& options) {
   plan.manifest.problem = named;
   if (plan.manifest.target_op.empty()) plan.manifest.target_op = plan.problem.name;
   if (!shapes.empty()) plan.manifest.target_shapes = shapes;
+  if (auto read = read_baseline(options, plan); !read) return std::unexpected(read.error());
   return plan;
 }
 
@@ -98,6 +113,7 @@ std::string parameters(const Plan& plan) {
   std::vector<std::vector<std::string>> rows{
       {"  problem", printable(plan.problem.name + ": " + plan.problem.summary)}};
   rows.push_back({"  shapes", fmt::format("{}", plan.problem.shapes.size())});
+  if (plan.baseline) rows.push_back({"  baseline", printable(m.kernel_source)});
   rows.push_back({"  target", m.target_gpu});
   rows.push_back({"  language", m.target_lang});
   rows.push_back({"  agent", fmt::format("{}, seed {}", printable(m.agent), m.seed)});
@@ -134,11 +150,13 @@ Result<void> ensure_facts(const Context& context) {
 int optimize(const OptimizeOptions& options, const Context& context) {
   auto plan = plan_from(options);
   if (!plan) return complain(context, plan.error());
+  // Nothing can be derived from a Python function: what can be searched is the given kernel's own tunables.
+  if (options.agent.empty() && plan->problem.statements.empty()) plan->manifest.agent = "tune";
   if (auto applied = apply(options, plan->manifest); !applied) return complain(context, applied.error());
   remark(context, parameters(*plan));
   if (!confirmed(options, context)) return exit_code::interrupted;
   if (auto facts = ensure_facts(context); !facts) return complain(context, facts.error());
-  auto folder = create_campaign(plan->manifest, plan->problem, options.workspace);
+  auto folder = create_campaign(plan->manifest, plan->problem, options.workspace, plan->baseline);
   if (!folder) return complain(context, folder.error());
   remark(context, fmt::format("campaign {}\n", folder->string()));
   return run_and_report(*folder, context);
@@ -160,7 +178,11 @@ void add_optimize(CLI::App& app, Context& context) {
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--performance-target", options->performance_target,
                       "End at '>500 TFLOPS', '>800 GB/s' or '>60% peak'");
-  command->add_option("--agent", options->agent, "Who proposes (search)");
+  command->add_option(
+      "--baseline", options->baseline,
+      "The kernel to start from: a source file or candidate folder (default: the agent's own)");
+  command->add_option("--agent", options->agent,
+                      "Who proposes: search, tune (search; tune for a problem without math)");
   command->add_option("--seed", options->seed, "Of the agent's choices (1)");
   command->add_option("--shape", options->shapes, "Instead of the problem's shapes: 'T=128,D=64; T=1,D=64'");
   command->add_option("--target", options->target, "Device (host)");
@@ -171,7 +193,7 @@ void add_optimize(CLI::App& app, Context& context) {
       "Examples:\n  ako optimize softmax --budget 60s\n  ako optimize my_op.yaml --rounds 20 "
       "--target-efficiency 0.9\n"
       "  ako optimize matmul --shape 'M=512,N=512,K=512' --yes --json\n  ako optimize manifest.yaml\n\n"
-      "Ctrl-C stops after the current step; 'ako resume FOLDER' goes on.");
+      "Ctrl-C stops at once and keeps all closed rounds; 'ako resume FOLDER' goes on.");
   command->callback([options, &context] { context.exit_code = optimize(*options, context); });
 }
 

@@ -49,6 +49,11 @@ int show(const ShowOptions& options, const Context& context) {
   fmt::print("{}{}\n\n", name_of(record->phase),
              record->termination.empty() ? "" : ", " + printable(record->termination));
   for (const RoundRecord& round : record->rounds) fmt::print("{}\n", round_line(round, style));
+  for (const Validation& one : record->validations)
+    fmt::print("final verification of round {}: {} — {}\n", one.round, name_of(one.result),
+               printable(one.outcome));
+  if (!record->tips.empty())
+    fmt::print("\nread {} tips of earlier campaigns; 'ako tips' lists them\n", record->tips.size());
   return exit_code::fine;
 }
 

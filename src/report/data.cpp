@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "campaign/engine.h"
 #include "problem/cost.h"
 #include "report/diff.h"
 
@@ -197,8 +198,8 @@ Result<ReportData> report_data(const CampaignRecord& record) {
         ++data.rolled_back;
         break;
     }
-    if (round.decision != RoundDecision::rolled_back) data.best_round = round.number;
   }
+  if (const RoundRecord* standing = best_round(record)) data.best_round = standing->number;
   const RoundRecord* baseline = find_round(record, data.baseline_round);
   const RoundRecord* best = find_round(record, data.best_round);
   data.headline = headline_of(record, best);

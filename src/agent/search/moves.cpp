@@ -128,7 +128,10 @@ double Planner::knob_gain(const Knob& knob, const Schedule& from, const Schedule
   auto index = static_cast<std::size_t>(&knob - ground_.space.knobs.data());
   auto seen = effects_.find({index, place_of(knob, from), place_of(knob, to)});
   if (seen != effects_.end()) return std::max(0.0, -kTransfer * seen->second.sum / seen->second.pairs);
-  return prior_gain(knob) * relevance(knob, ground_.bottleneck) * leaning(ground_.space, knob, from, to) *
+  double prior = prior_gain(knob);
+  if (auto told = ground_.advised.find(knob.name); told != ground_.advised.end())
+    prior = (prior + told->second) / 2;
+  return prior * relevance(knob, ground_.bottleneck) * leaning(ground_.space, knob, from, to) *
          std::pow(kDiscount, attempts(knob));
 }
 

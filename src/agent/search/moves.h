@@ -39,6 +39,7 @@ struct Ground {
   double seconds_left = 0;
   double seconds_per_round = 2;       // of one variant
   const std::set<Schedule>& refused;  // by synth
+  const std::map<std::string, double>& advised;  // by knob: log time saved by changing it, in earlier campaigns
 };
 
 class Planner {

@@ -116,6 +116,22 @@ class SearchAgent final : public Agent {
 
   void learn(const RoundRecord& round) override { memory_.learn(round); }
 
+  /// Other problems' gains are a hint, not a measurement: they shift what is expected of a knob before it was
+  /// tried here, and so the order of hypotheses. Rounds that changed several knobs at once say nothing of any
+  /// one.
+  void advise(std::span<const Tip> tips) override {
+    std::map<std::string, std::pair<double, int>> seen;
+    for (const Tip& tip : tips) {
+      std::size_t colon = tip.change.find(": ");
+      if (colon == std::string::npos || tip.change.find("; ") != std::string::npos) continue;
+      auto& [sum, count] = seen[tip.change.substr(0, colon)];
+      sum += tip.accepted ? std::max(0.0, -tip.log_ratio.value_or(0)) : 0;
+      ++count;
+    }
+    advised_.clear();
+    for (const auto& [knob, gains] : seen) advised_[knob] = gains.first / gains.second;
+  }
+
  private:
   Result<const ScheduleSpace*> space_for(const Problem& problem, const TargetFacts& target,
                                          Language language) {
@@ -139,7 +155,8 @@ class SearchAgent final : public Agent {
             memory_.log_cost_of(number),
             situation.left.seconds_left,
             memory_.seconds_per_round(kFirstGuessSeconds),
-            refused};
+            refused,
+            advised_};
   }
 
   /// Source for a move's schedules; nullopt when synth refused one, or one was nothing new: `refused` has
@@ -193,6 +210,7 @@ class SearchAgent final : public Agent {
   ScheduleSource source_;
   std::optional<ScheduleSpace> space_;
   Memory memory_;
+  std::map<std::string, double> advised_;  // log time saved, by knob
 };
 
 }  // namespace
