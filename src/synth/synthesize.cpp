@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "synth/gpu/synthesize.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "synth/gpu/gpu.h"
 #include "synth/kernel_writer.h"
 #include "synth/program.h"
 #include "synth/schedule.h"
@@ -13,10 +16,21 @@ namespace ako {
 
 namespace {
 
-Result<void> check_language(Language language) {
+bool for_gpu(Language language) { return language == Language::cuda || language == Language::hip; }
+
+Result<void> check_language(Language language, const TargetFacts& target) {
   if (language == Language::cpp) return {};
-  return fail(ErrorKind::unsupported, fmt::format("no schedules are written in {} yet", name_of(language)),
-              "use CPP");
+  if (!for_gpu(language))
+    return fail(ErrorKind::unsupported, fmt::format("no schedules are written in {} yet", name_of(language)),
+                "use CPP, CUDA or HIP");
+  if (is_gpu(target)) return {};
+  return fail(ErrorKind::unsupported,
+              fmt::format("{} is not for the target {}", name_of(language), target.id),
+              "name a GPU target, such as sm_90 or gfx942");
+}
+
+ScheduleSpace space_of(const Problem& problem, const TargetFacts& target, Language language) {
+  return for_gpu(language) ? synth::gpu::make_space(problem, target) : synth::make_space(problem, target);
 }
 
 /// Every knob of the space with a value: the schedule's where it says so, else the naive one's.
@@ -104,15 +118,17 @@ std::string head_comment(const Problem& problem, const ScheduleSpace& space, con
 }  // namespace
 
 Result<ScheduleSpace> schedule_space(const Problem& problem, const TargetFacts& target, Language language) {
-  AKO_CHECK(check_language(language));
-  return synth::make_space(problem, target);
+  AKO_CHECK(check_language(language, target));
+  return space_of(problem, target, language);
 }
 
 Result<Candidate> synthesize(const Problem& problem, const Schedule& schedule, const TargetFacts& target,
                              Language language) {
-  AKO_CHECK(check_language(language));
-  const ScheduleSpace space = synth::make_space(problem, target);
+  AKO_CHECK(check_language(language, target));
+  const ScheduleSpace space = space_of(problem, target, language);
   AKO_TRY(const Schedule full, complete(space, schedule));
+  if (for_gpu(language))
+    return synth::gpu::write_candidate(problem, full, target, language, head_comment(problem, space, full));
   const synth::Choices choices = choices_of(full);
   synth::Program program = synth::normalize(problem);
   const auto temporaries = full.knobs.find("temporaries");

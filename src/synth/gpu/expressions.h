@@ -64,6 +64,7 @@ class Expressions {
   std::string bind(IndexId);
   void bind_as(IndexId index, std::string text) { indices_[index] = std::move(text); }
   void release(IndexId);
+  const std::string& index_text(IndexId index) const { return indices_.at(index); }
   const Range& range_of(IndexId index) const { return ranges_.at(index); }
 
   /// A value of the wanted class. Loops of reductions go to the code first, or into a lambda where evaluation

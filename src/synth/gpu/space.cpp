@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "synth/gpu/gpu.h"
+#include "synth/gpu/product.h"
 #include "synth/gpu/rows.h"
+#include "synth/gpu/swap.h"
 #include "synth/gpu/synthesize.h"
 
 namespace ako::synth::gpu {
@@ -12,7 +14,8 @@ namespace {
 
 /// What of a problem decides which knobs it has.
 struct Traits {
-  bool points = false, rows = false, updates = false, functions = false, wide = false;
+  bool points = false, rows = false, swaps = false, product = false, matrix = false, updates = false,
+       functions = false, wide = false;
   std::int64_t longest_row = 1;
 };
 
@@ -28,11 +31,19 @@ Traits traits_of(const Problem& problem) {
   traits.wide = std::ranges::any_of(problem.tensors,
                                     [](const Tensor& t) { return t.type == ScalarType::f64 && !t.exact; });
   for (const Group& group : layout.groups) {
+    if (const auto product = match_product(program, layout, group)) {
+      traits.product = true;
+      traits.matrix = traits.matrix || fits_matrix_units(program, *product);
+      continue;
+    }
+    traits.swaps = traits.swaps || match_swap(program, group);
     if (const auto rows = match_rows(program, layout, group)) {
       (rows->reduces ? traits.rows : traits.points) = true;
-      if (!rows->reduces) continue;
-      for (const Shape& shape : problem.shapes)
-        traits.longest_row = std::max(traits.longest_row, evaluate_integer(program, rows->lane.upper, shape));
+      for (const Shape& shape : problem.shapes) {
+        if (rows->reduces)
+          traits.longest_row =
+              std::max(traits.longest_row, evaluate_integer(program, rows->lane.upper, shape));
+      }
     }
     for (const std::size_t at : group.statements) {
       const Statement& statement = program.statements[at];
@@ -53,7 +64,36 @@ std::string knob(const Schedule& schedule, const char* name) {
   return found == schedule.knobs.end() ? std::string() : found->second;
 }
 
-std::string why_invalid(const Schedule& schedule, std::int64_t longest_row) {
+std::pair<int, int> two(const std::string& text) {
+  return {std::stoi(text), std::stoi(text.substr(text.find('x') + 1))};
+}
+
+/// How a block's tile divides among threads or waves, or why it does not.
+std::string invalid_product(const Schedule& schedule, int wave) {
+  const std::string how = knob(schedule, "product");
+  if (how.empty() || how == "plain") return {};
+  const auto [m, n] = two(knob(schedule, "tile"));
+  if (how == "matrix") {
+    const auto [wave_m, wave_n] = two(knob(schedule, "wave_tile"));
+    if (m % wave_m != 0 || n % wave_n != 0) return "wave_tile does not divide the tile";
+    const int threads = m / wave_m * (n / wave_n) * 32, depth = std::stoi(knob(schedule, "matrix_depth"));
+    if (threads < 64 || threads > 1024) return fmt::format("{} threads for a tile", threads);
+    if (m * depth / 8 % threads != 0 || n * depth / 8 % threads != 0)
+      return "a stage does not divide among the threads";
+    if (2 * depth * (m + n) * std::stoi(knob(schedule, "stages")) > 200 * 1024)
+      return "the stages do not fit in shared memory";
+    return {};
+  }
+  const auto [thread_m, thread_n] = two(knob(schedule, "thread_tile"));
+  const int threads = m / thread_m * (n / thread_n);
+  const int wave_m = wave / 8 * thread_m, wave_n = 8 * thread_n;
+  if (m % wave_m != 0 || n % wave_n != 0) return "waves of such threads do not divide the tile";
+  if (threads > 512)
+    return fmt::format("{} threads, each with a tile of its own, have too few registers", threads);
+  return {};
+}
+
+std::string why_invalid(const Schedule& schedule, std::int64_t longest_row, int wave) {
   if (knob(schedule, "rows") == "registers") {
     const std::int64_t threads = std::stoi(knob(schedule, "row_threads")),
                        vector = std::stoi(knob(schedule, "vector"));
@@ -62,7 +102,7 @@ std::string why_invalid(const Schedule& schedule, std::int64_t longest_row) {
       return fmt::format("a row of {} elements is {} for each of {} threads, too many for registers",
                          longest_row, kept, threads);
   }
-  return {};
+  return invalid_product(schedule, wave);
 }
 
 void set(ScheduleSpace& space, const char* name, const std::string& wanted) {
@@ -101,6 +141,51 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
                      false,
                      "memory"});
   }
+  if (traits.swaps) {
+    knobs.push_back({"swap",
+                     "read across memory's lines, or through tiles in shared memory",
+                     {"plain", "tiles"},
+                     true,
+                     "memory"});
+    knobs.push_back({"swap_tile", "lines of such a tile", {"32", "64"}, false, "memory"});
+  }
+  if (traits.product) {
+    // mma.sync is NVIDIA's; AMD's matrix units are not written yet.
+    const bool matrix = traits.matrix && target.id.starts_with("sm_");
+    std::vector<std::string> ways{"plain", "tiled"};
+    if (matrix) ways.push_back("matrix");
+    knobs.push_back({"product", "a thread for each sum, tiles in shared memory, or tiles on the matrix units",
+                     ways, true, "compute"});
+    knobs.push_back({"tile",
+                     "rows and columns of a block's tile",
+                     {"64x64", "128x64", "128x128", "128x256", "256x128"},
+                     false,
+                     "compute"});
+    knobs.push_back({"thread_tile",
+                     "rows and columns of a thread's tile on the ordinary units",
+                     {"4x4", "8x4", "8x8", "16x8"},
+                     false,
+                     "compute"});
+    knobs.push_back(
+        {"depth", "length of the sums between two barriers", {"8", "16", "32"}, false, "latency"});
+    if (matrix) {
+      knobs.push_back({"wave_tile",
+                       "rows and columns of a wave's tile on the matrix units",
+                       {"32x32", "32x64", "64x32", "64x64"},
+                       false,
+                       "compute"});
+      knobs.push_back({"matrix_depth",
+                       "length of the sums of a stage on the matrix units",
+                       {"64", "128"},
+                       false,
+                       "latency"});
+      knobs.push_back({"stages",
+                       "stages of operands on their way to the matrix units",
+                       {"2", "3", "4", "5"},
+                       false,
+                       "latency"});
+    }
+  }
   knobs.push_back({"block",
                    "threads of a block where every thread has an element of its own",
                    {"128", "256", "512", "1024"},
@@ -136,9 +221,20 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space, "vector", narrow ? "8" : "4");
   set(space, "row_threads", traits.longest_row <= 1024 ? wave : traits.longest_row <= 16384 ? "256" : "1024");
   set(space, "updates", "atomic");
+  set(space, "swap", "tiles");
+  set(space, "product", "tiled");
+  set(space, "tile", "128x128");
+  set(space, "thread_tile", "8x8");
+  set(space, "depth", "16");
+  set(space, "product", "matrix");
+  set(space, "wave_tile", "64x64");
+  set(space, "stages", "3");
   set(space, "items", "2");
   const std::int64_t longest = traits.longest_row;
-  space.invalid = [longest](const Schedule& schedule) { return why_invalid(schedule, longest); };
+  const int lanes = std::stoi(wave);
+  space.invalid = [longest, lanes](const Schedule& schedule) {
+    return why_invalid(schedule, longest, lanes);
+  };
   if (!space.invalid(space.start).empty()) set(space, "rows", "reread");
   return space;
 }

@@ -62,6 +62,90 @@ AKO_DEVICE u64 argument_key(float value, u32 place) {
   return (u64)order << 32 | (u32)~place;
 }
 )"},
+    // Fragments as PTX lays them out: "Matrix Fragments for mma.m16n8k16", and ldmatrix.
+    {"matrix_units", "", R"(#if AKO_CUDA
+// 16 bytes on their way to shared memory; `there`: how many of the 8 elements exist.
+template <bool whole, class T>
+AKO_DEVICE void copy_piece(T* to, const T* from, int there) {
+  if (whole) {
+    const u32 address = (u32)__cvta_generic_to_shared(to);
+    const int bytes = there > 0 ? 16 : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(there > 0 ? from : to), "r"(bytes) : "memory");
+  } else {
+    for (int i = 0; i < 8; ++i) to[i] = i < there ? from[i] : T(0.0f);
+  }
+}
+AKO_DEVICE void copies_end_stage() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int left>
+AKO_DEVICE void copies_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+}
+template <bool transposed, class T>
+AKO_DEVICE void load_fragments(u32 (&f)[4], const T* from) {
+  const u32 address = (u32)__cvta_generic_to_shared(from);
+  if (transposed) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3]) : "r"(address) : "memory");
+  } else {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3]) : "r"(address) : "memory");
+  }
+}
+template <class T>
+AKO_DEVICE void multiply_fragments(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1);
+template <>
+__device__ __forceinline__ void multiply_fragments<bf16>(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+template <>
+__device__ __forceinline__ void multiply_fragments<f16>(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+#elif AKO_HOST
+template <bool whole, class T>
+AKO_DEVICE void copy_piece(T* to, const T* from, int there) {
+  for (int i = 0; i < 8; ++i) to[i] = i < there ? from[i] : T(0.0f);
+}
+AKO_DEVICE void copies_end_stage() {}
+template <int left>
+AKO_DEVICE void copies_wait() {}
+template <bool transposed, class T>
+AKO_DEVICE void load_fragments(u32 (&f)[4], const T* from) {
+  for (int matrix = 0; matrix < 4; ++matrix) {
+    const int line = ako::lane() / 4, pair = ako::lane() % 4 * 2;
+    T two[2];
+    for (int i = 0; i < 2; ++i) {
+      const u64 address = ako::shuffle((u64)from, matrix * 8 + (transposed ? pair + i : line));
+      two[i] = reinterpret_cast<const T*>(address)[transposed ? line : pair + i];
+    }
+    f[matrix] = (u32)two[0].bits | (u32)two[1].bits << 16;
+  }
+}
+template <class T>
+AKO_DEVICE float half_of(u32 two, int which) {
+  T value;
+  value.bits = (u16)(two >> (16 * which));
+  return value;
+}
+template <class T>
+AKO_DEVICE void multiply_fragments(float (&c)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+  const int line = ako::lane() / 4, pair = ako::lane() % 4;
+  for (int k = 0; k < 8; ++k) {
+    u32 left[2], right[2];
+    for (int i = 0; i < 2; ++i) {
+      const u32 low = ako::shuffle(a[i], line * 4 + k % 4), high = ako::shuffle(a[i + 2], line * 4 + k % 4);
+      left[i] = k < 4 ? low : high;
+      const u32 first = ako::shuffle(b0, (pair * 2 + i) * 4 + k % 4), second = ako::shuffle(b1, (pair * 2 + i) * 4 + k % 4);
+      right[i] = k < 4 ? first : second;
+    }
+    for (int i = 0; i < 4; ++i)
+      for (int h = 0; h < 2; ++h) c[i] += half_of<T>(left[i / 2], h) * half_of<T>(right[i % 2], h);
+  }
+}
+#endif
+)"},
     // Adding and subtracting 1.5 * 2^52 units of the last place leaves no bits below that place; the unit
     // follows from the value's exponent, but is never below the denormals'.
     {"rounded", "",

@@ -2,10 +2,13 @@
 #include "synth/gpu/synthesize.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "synth/gpu/gpu.h"
 #include "synth/gpu/nest.h"
+#include "synth/gpu/product.h"
 #include "synth/gpu/rows.h"
+#include "synth/gpu/swap.h"
 
 namespace ako {
 
@@ -84,7 +87,40 @@ class Writer {
     }
   }
 
+  /// "128x64"
+  static std::pair<int, int> two(const std::string& text) {
+    return {std::stoi(text), std::stoi(text.substr(text.find('x') + 1))};
+  }
+
+  bool multiplied(const Group& group) {
+    const std::string how = settings_.text("product");
+    const auto product =
+        how.empty() || how == "plain" ? std::nullopt : match_product(program_, layout_, group);
+    if (!product) return false;
+    ProductChoices choices;
+    choices.wave = wave();
+    std::tie(choices.tile_m, choices.tile_n) = two(settings_.text("tile"));
+    if (how == "matrix" && fits_matrix_units(program_, *product)) {
+      choices.tile_k = settings_.number("matrix_depth", 64);
+      choices.stages = settings_.number("stages", 3);
+      std::tie(choices.warp_m, choices.warp_n) = two(settings_.text("wave_tile"));
+      write_matrix_product(unit_, *product, choices);
+    } else {
+      choices.tile_k = settings_.number("depth", 16);
+      std::tie(choices.thread_m, choices.thread_n) = two(settings_.text("thread_tile"));
+      write_product(unit_, *product, choices);
+    }
+    return true;
+  }
+
   bool shaped(const Group& group) {
+    if (multiplied(group)) return true;
+    if (settings_.text("swap") == "tiles") {
+      if (const auto swap = match_swap(program_, group)) {
+        write_swap(unit_, *swap, {settings_.number("swap_tile", 32), 256});
+        return true;
+      }
+    }
     const auto rows = match_rows(program_, layout_, group);
     if (!rows) return false;
     if (rows->reduces && settings_.text("rows") != "plain" && !settings_.text("rows").empty()) {
