@@ -11,19 +11,22 @@ namespace ako {
 namespace {
 
 // ---- the table: one line per toolchain, in the order of preference ----
-using Find = Result<std::unique_ptr<Toolchain>> (*)();
-constexpr Find table[] = {
-    HostToolchain::find,
-    CudaToolchain::find,
-    HipToolchain::find,
+struct Entry {
+  Result<std::unique_ptr<Toolchain>> (*find)();
+  Language language;
+};
+constexpr Entry table[] = {
+    {HostToolchain::find, Language::cpp},
+    {CudaToolchain::find, Language::cuda},
+    {HipToolchain::find, Language::hip},
 };
 
 }  // namespace
 
 std::vector<std::unique_ptr<Toolchain>> find_toolchains() {
   std::vector<std::unique_ptr<Toolchain>> found;
-  for (Find find : table)
-    if (auto toolchain = find()) found.push_back(std::move(*toolchain));
+  for (const Entry& entry : table)
+    if (auto toolchain = entry.find()) found.push_back(std::move(*toolchain));
   return found;
 }
 
@@ -32,12 +35,14 @@ Result<Toolchain*> choose_toolchain(std::span<const std::unique_ptr<Toolchain>> 
   for (const auto& toolchain : toolchains)
     if (toolchain->builds(language, target)) return toolchain.get();
   // Why one that could be here is not: a compiler or a file of ako's own is missing.
-  for (Find find : table)
-    if (auto toolchain = find(); !toolchain)
+  for (const Entry& entry : table) {
+    if (entry.language != language) continue;
+    if (auto toolchain = entry.find(); !toolchain)
       return fail(toolchain.error().kind,
                   fmt::format("nothing here builds {} for the target {}: {}", name_of(language), target,
                               toolchain.error().what),
                   toolchain.error().advice);
+  }
   return fail(ErrorKind::unsupported,
               fmt::format("nothing here builds {} for the target {}", name_of(language), target),
               "'ako doctor' shows which languages and targets this machine can build");
