@@ -19,6 +19,7 @@ void add_report(CLI::App&, Context&);
 void add_list(CLI::App&, Context&);
 void add_show(CLI::App&, Context&);
 void add_tips(CLI::App&, Context&);
+void add_inspect(CLI::App&, Context&);
 void add_explain(CLI::App&, Context&);
 void add_doctor(CLI::App&, Context&);
 void add_completions(CLI::App&, Context&);
@@ -49,6 +50,7 @@ constexpr Add commands[] = {
     add_judge,
     add_reference,
     add_synth,
+    add_inspect,
     add_completions,
 };
 
