@@ -36,7 +36,7 @@
 //   vec<T, N>: N elements aligned to their whole size: v[i]; load<N>(p) → vec<T, N>, store(p, v): p aligned
 //   likewise, one memory instruction up to 16 bytes; load_streaming, store_streaming: for what is used once
 // ---- arithmetic: always with its namespace, ako::exp(x), for f32 and f64 ----
-//   exact to an ulp or two: exp exp2 expm1 log log2 log1p sqrt rsqrt sin cos tan tanh sinh cosh asin acos
+//   to a few ulp (f64 on AMD: erf 12, pow 20): exp exp2 expm1 log log2 log1p sqrt rsqrt sin cos tan tanh sinh cosh asin acos
 //   atan atan2 erf
 //     pow sigmoid fma floor ceil trunc round (ties to even) abs min max (a NaN wins, as in the problem
 //     language) sign is_nan is_inf floor_div floor_mod
