@@ -116,7 +116,8 @@ class DerivedFile {
         const Document::Entry* entry = find_entry(document_.derive->values, problem_.tensor(output).name);
         return entry ? entry->value.text : "uniform(-1, 1)";
       }
-    return problem_.tensor(which).values->text;
+    const Document::Entry* entry = find_entry(document_.derive->values, problem_.tensor(which).name);
+    return entry ? entry->value.text : problem_.tensor(which).values->text;
   }
 
   std::string shapes() const {
@@ -221,9 +222,10 @@ std::vector<TensorId> wanted_inputs(const Document::Derive& derive, const Proble
   }
   for (const Document::Entry& entry : derive.values) {
     const std::optional<TensorId> which = forward.find_tensor(entry.key.text);
-    if (which && forward.tensor(*which).role == TensorRole::output) continue;
-    here.add(entry.key.spot, fmt::format("{} has no output `{}`", forward.name, entry.key.text),
-             "values are those of the outputs' own gradients: `values: {y: \"normal(0, 1)\"}`");
+    const auto is = [&](TensorRole role) { return which && forward.tensor(*which).role == role; };
+    if (is(TensorRole::output) || is(TensorRole::input)) continue;
+    here.add(entry.key.spot, fmt::format("{} has no input or output `{}`", forward.name, entry.key.text),
+             "values are those of inputs, or of an output's cotangent: `values: {y: \"normal(0, 1)\"}`");
     good = false;
   }
   return good ? wanted : std::vector<TensorId>{};

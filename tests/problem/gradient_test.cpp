@@ -286,7 +286,7 @@ TEST(DerivedRefusals, PointAtTheRequest) {
   EXPECT_THAT(refusal(softmax, "y"), HasSubstr("no input of real numbers"));
   EXPECT_THAT(refusal(softmax, "x, x"), HasSubstr("asked for twice"));
   EXPECT_THAT(refusal(softmax, "x", ", types: {x: i32}"), HasSubstr("no type of real numbers"));
-  EXPECT_THAT(refusal(softmax, "x", ", values: {z: \"constant(1)\"}"), HasSubstr("has no output `z`"));
+  EXPECT_THAT(refusal(softmax, "x", ", values: {z: \"constant(1)\"}"), HasSubstr("has no input or output `z`"));
   const auto text = [](const std::string& rest) {
     return errors_of(parse_problem("problem: p\n" + rest, "p.yaml"));
   };
