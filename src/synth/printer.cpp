@@ -137,7 +137,9 @@ void Printer::store(TensorId target, const std::vector<ExprId>& subscripts, cons
   if (!vector) return store_at(target, at, value);
   const Tensor& tensor = program_.tensor(target);
   const bool plain = tensor.exact || element_of(tensor.type).encode.empty();
-  const bool past_caches = choices_.streaming && storage(target).home == Home::argument;
+  // What is updated in place has just been read: its line is in the first cache already.
+  const bool past_caches =
+      choices_.streaming && storage(target).home == Home::argument && tensor.role == TensorRole::output;
   const std::string function =
       (past_caches ? "v_stream" : "v_store") + (plain ? "" : "_" + std::string(name_of(tensor.type)));
   need(function);

@@ -259,7 +259,8 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space.start, space, "vector", std::to_string(widest));
   set(space.start, space, "unroll", traits.contraction ? "4" : "2");
   set(space.start, space, "passes", "merged");
-  set(space.start, space, "prefetch", "row");
+  // One long sweep is what the processor's own prefetchers are made for.
+  set(space.start, space, "prefetch", space.pattern == Pattern::row_reduction ? "row" : "off");
   if (memory && streams(problem, target)) set(space.start, space, "stores", "streaming");
   set(space.start, space, "rounding", "hardware");
   set(space.start, space, "math", "short");
