@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "cli/cli.h"
+#include "base/files.h"
 #include "loaded_kernel.h"
 #include "synth/schedule.h"
 #include "target/host/host.h"
@@ -105,7 +105,10 @@ double turn(const std::function<void()>& run) {
 }
 
 int compare(const Case& which, const TargetFacts& facts, Toolchain& toolchain) {
-  const auto problem = problem_argument(which.problem, which.shape);
+  const auto path = find_resource(fmt::format("problems/{}.yaml", which.problem));
+  if (!path) return fmt::print(stderr, "{}\n", to_text(path.error())), 1;
+  auto problem = load_problem(*path);
+  if (problem) problem = with_shapes(*problem, which.shape);
   if (!problem) return fmt::print(stderr, "{}\n", to_text(problem.error())), 1;
   const Shape& shape = problem->shapes.front();
   std::vector<Buffer> tensors = make_tensors(*problem, shape);

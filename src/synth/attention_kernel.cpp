@@ -69,14 +69,15 @@ class Emitter {
     functions_.line("");
     functions_.comment(
         fmt::format("Scores of {} queries and {} keys, both panels, along the size of a head.", mr_, nr_));
-    emit_register_tile({scores_tile_, real(), mr_, choices_.tile_n, false, 0, static_cast<int>(block_keys_)},
+    emit_register_tile({scores_tile_, real(), real(), mr_, choices_.tile_n, Products::reals, 0,
+                        static_cast<int>(block_keys_)},
                        printer_, functions_);
     functions_.line("");
     functions_.comment(fmt::format(
         "Adds {} columns of the values, weighted, to the rescaled sums of {} queries.", nr_, mr_));
-    emit_register_tile(
-        {values_tile_, real(), mr_, choices_.tile_n, false, static_cast<int>(block_keys_), nr_, true},
-        printer_, functions_);
+    emit_register_tile({values_tile_, real(), real(), mr_, choices_.tile_n, Products::reals,
+                        static_cast<int>(block_keys_), nr_, true},
+                       printer_, functions_);
   }
 
   std::string buffer(const char* name, std::string elements) {

@@ -10,11 +10,11 @@ namespace ako::synth {
 
 namespace {
 
-void factors_of(const Program& program, ExprId id, std::vector<ExprId>& factors) {
+void factors_of(const Program& program, ExprId id, NumberClass type, std::vector<ExprId>& factors) {
   const Expr& expr = program.expr(id);
-  if (expr.kind == ExprKind::binary && expr.op == Op::mul && expr.type == NumberClass::real) {
-    factors_of(program, expr.args[0], factors);
-    factors_of(program, expr.args[1], factors);
+  if (expr.kind == ExprKind::binary && expr.op == Op::mul && expr.type == type) {
+    factors_of(program, expr.args[0], type, factors);
+    factors_of(program, expr.args[1], type, factors);
   } else {
     factors.push_back(id);
   }
@@ -49,6 +49,15 @@ bool finishes(const Program& program, const Statement& sum, const Statement& lat
   return same_element;
 }
 
+/// A tensor of 8-bit integers, read as it is.
+bool is_bytes(const Program& program, const std::vector<ExprId>& factors) {
+  if (factors.size() != 1) return false;
+  const Expr& expr = program.expr(factors[0]);
+  if (expr.kind != ExprKind::access || program.tensor(expr.ref).exact) return false;
+  const ScalarType type = program.tensor(expr.ref).type;
+  return type == ScalarType::i8 || type == ScalarType::u8;
+}
+
 /// Reals that are stored without rounding: what a later statement may take from the register.
 bool unrounded(const Tensor& tensor) { return tensor.exact || tensor.type == ScalarType::f32; }
 
@@ -61,7 +70,7 @@ std::optional<Contraction> match_contraction(const Program& program, const Layou
   const Statement& statement = program.statements[result.statement];
   const Expr& value = program.expr(statement.value);
   const bool sums = value.kind == ExprKind::reduce && value.reduce == ReduceOp::sum && !value.scan &&
-                    !value.condition && value.type == NumberClass::real;
+                    !value.condition && value.type != NumberClass::boolean;
   if (!sums || statement.kind != StatementKind::define || statement.indices.size() < 2 ||
       has_reduction(program, value.args[0])) {
     return std::nullopt;
@@ -83,7 +92,7 @@ std::optional<Contraction> match_contraction(const Program& program, const Layou
   if (wanted_elsewhere && !program.tensor(statement.target).exact) return std::nullopt;
 
   std::vector<ExprId> factors;
-  factors_of(program, value.args[0], factors);
+  factors_of(program, value.args[0], value.type, factors);
   for (const ExprId factor : factors) {
     (mentions(program, factor, statement.indices.back().index) ? result.b : result.a).push_back(factor);
   }
@@ -98,6 +107,11 @@ std::optional<Contraction> match_contraction(const Program& program, const Layou
     return any_mentions(program, result.a, range.index) && any_mentions(program, result.b, range.index);
   });
   if (!shared || result.rows.empty() || result.columns.empty()) return std::nullopt;
+  result.integer = value.type == NumberClass::integer;
+  const bool doubles = std::ranges::any_of(
+      program.tensors, [](const Tensor& t) { return t.type == ScalarType::f64 && !t.exact; });
+  if (result.integer && (doubles || !is_bytes(program, result.a) || !is_bytes(program, result.b)))
+    return std::nullopt;
   return result;
 }
 

@@ -26,6 +26,7 @@ struct Contraction {
   std::vector<std::size_t> finish;  // later statements of the group, over the same indices
   std::vector<Range> batch, rows, columns, depth;
   std::vector<ExprId> a, b;  // factors of each operand
+  bool integer = false;      // both are tensors of 8-bit integers
 };
 
 std::optional<Contraction> match_contraction(const Program&, const Layout&, const Group&);
