@@ -12,9 +12,9 @@ struct Prior {
   double gain;
 };
 constexpr Prior kPriors[] = {
-    {"algorithm", 1.0}, {"threads", 0.6},      {"vector", 0.5},  {"math", 0.5},      {"operands", 0.4},
-    {"passes", 0.3},    {"temporaries", 0.25}, {"stores", 0.2},  {"prefetch", 0.15}, {"tile_m", 0.15},
-    {"tile_n", 0.15},   {"unroll", 0.12},      {"block_k", 0.1}, {"split", 0.1},     {"block_m", 0.06},
+    {"algorithm", 1.0}, {"threads", 0.6},      {"vector", 0.5},  {"math", 0.5},     {"operands", 0.4},
+    {"passes", 0.3},    {"temporaries", 0.25}, {"stores", 0.35}, {"prefetch", 0.3}, {"tile_m", 0.15},
+    {"tile_n", 0.15},   {"unroll", 0.12},      {"block_k", 0.1}, {"split", 0.1},    {"block_m", 0.06},
     {"block_n", 0.06},  {"divide", 0.06},
 };
 
@@ -52,6 +52,10 @@ constexpr ValueLore kValues[] = {
      "The C library evaluates an elementary function for one element a call; a polynomial evaluates it for a "
      "whole "
      "vector."},
+    {"math", "short",
+     "The polynomials are right to the last place, more than the tolerance asks; a shorter one takes half "
+     "the "
+     "instructions."},
     {"math", "libm",
      "Polynomials fill the multiply-add units; the C library's tables may leave them to the rest of the "
      "loop."},
@@ -68,6 +72,8 @@ constexpr ValueLore kValues[] = {
      "Streaming stores send to memory what might have stayed in cache, and wait for write-combining buffers; "
      "ordinary "
      "stores do neither."},
+    {"prefetch", "ahead",
+     "The processor's own prefetchers keep few lines in flight; requests 4 KiB ahead keep more."},
     {"prefetch", "row",
      "Each row begins with misses that the hardware prefetcher has yet to notice; fetching the next row "
      "during this one "
