@@ -49,12 +49,26 @@ Infix infix(Op op) {
 
 /// What emitted text and the device header call their own.
 constexpr const char* kWords[] = {
-    "i8",        "i16",     "i32",         "i64",        "u8",      "u16",      "u32",          "u64",
-    "f32",       "f64",     "f16",         "bf16",       "vec",     "ako",      "f8",           "bf8",
-    "f8e4m3",    "f8e5m2",  "f8e4m3fnuz",  "f8e5m2fnuz", "index_t", "infinity", "not_a_number", "thread",
-    "element",   "V",       "v",           "chunk",      "chunks",  "first",    "threads",      "place",
-    "row",       "number",  "base",        "item",       "vectors", "square",   "cube",         "inside",
-    "saturated", "rounded", "result_best", "place_best"};
+    "i8",         "i16",        "i32",         "i64",         "u8",           "u16",
+    "u32",        "u64",        "f32",         "f64",         "f16",          "bf16",
+    "vec",        "ako",        "f8",          "bf8",         "f8e4m3",       "f8e5m2",
+    "f8e4m3fnuz", "f8e5m2fnuz", "index_t",     "infinity",    "not_a_number", "thread",
+    "element",    "V",          "v",           "chunk",       "chunks",       "first",
+    "threads",    "place",      "row",         "number",      "base",         "item",
+    "vectors",    "left",       "right",       "left_stride", "right_stride", "row_0",
+    "column_0",   "sums",       "memory",      "lane",        "wave",         "now",
+    "more",       "m_0",        "n_0",         "step",        "steps",        "stages",
+    "slice",      "across",     "down",        "band",        "whole",        "tile",
+    "tiles",      "line",       "next",        "part",        "fetch",        "load",
+    "left_tile",  "right_tile", "tile_m",      "tile_n",      "tile_k",       "across_0",
+    "along_0",    "real_t",     "place_0",     "square",      "cube",         "inside",
+    "saturated",  "rounded",    "result_best", "place_best"};
+
+/// One-letter names are left to loops.
+std::string parameter_name(const std::string& name) {
+  static const std::set<std::string_view> letters{"i", "j", "k", "m", "n", "a", "b"};
+  return letters.contains(name) ? name + "_" : name;
+}
 
 bool is_argument(ReduceOp op) { return op == ReduceOp::argmax || op == ReduceOp::argmin; }
 
@@ -94,9 +108,9 @@ bool converts(ScalarType type) {
 
 Expressions::Expressions(const Program& program, Numbers numbers) : program_(program), numbers_(numbers) {
   for (const char* word : kWords) take(word);
-  for (const Dim& dim : program.dims) dims_.push_back(take(dim.name));
-  for (const Scalar& scalar : program.scalars) scalars_.push_back(take(scalar.name));
-  for (const Tensor& tensor : program.tensors) tensors_.push_back(take(tensor.name));
+  for (const Dim& dim : program.dims) dims_.push_back(take(parameter_name(dim.name)));
+  for (const Scalar& scalar : program.scalars) scalars_.push_back(take(parameter_name(scalar.name)));
+  for (const Tensor& tensor : program.tensors) tensors_.push_back(take(parameter_name(tensor.name)));
   for (std::size_t i = 0; i < program.tensors.size(); ++i) {
     const bool exact = program.tensors[i].exact;
     places_.push_back({exact ? Place::Form::exact : Place::Form::stored, tensors_[i], {}, -1});

@@ -140,6 +140,8 @@ class ProductWriter {
                                  unit_.extent(product_.column), c_.tile_n);
     kernel.grid[1] = unit_.extents(product_.batch);
     e_.write_to(kernel.body);
+    // Loops of the tile, which indices of the problem must not be called like.
+    for (const char* word : {"i", "j", "k", "m", "n", "a", "b"}) e_.take(word);
     return kernel;
   }
 
@@ -434,8 +436,8 @@ class MatrixProduct : public ProductWriter {
     place(code);
     code.line("AKO_DYNAMIC_SHARED({}, memory);", type);
     code.line("constexpr int stage_elements = tile_k * (tile_m + tile_n);");
-    code.line("const int thread = ako::thread_x(), lane = thread % 32, wave = thread / 32;");
-    code.line("const int m_0 = wave / (tile_n / wave_n) * wave_m, n_0 = wave % (tile_n / wave_n) * wave_n;");
+    code.line("const u32 thread = (u32)ako::thread_x(), lane = thread % 32, wave = thread / 32;");
+    code.line("const u32 m_0 = wave / (tile_n / wave_n) * wave_m, n_0 = wave % (tile_n / wave_n) * wave_n;");
     code.line("float sums[wave_m / 16][wave_n / 8][4] = {{}};");
     code.line("const int steps = (int)(({} + tile_k - 1) / tile_k);", K);
     code.line(
@@ -452,19 +454,34 @@ class MatrixProduct : public ProductWriter {
       side(code, "right", "right_tile", "tile_k", "tile_n", "step * tile_k", K, "column_0", N);
     }
     code.close("};");
+    code.line(
+        "u32 left_parts[2][wave_m / 16][4], right_parts[2][wave_n / 16][4];  // one slice of the depth "
+        "ahead");
+    load_fragments(code, type);
     code.line("AKO_UNROLL");
     code.open("for (int step = 0; step < stages - 1; ++step)");
     code.line("fetch(step);");
     code.line("copies_end_stage();");
     code.close();
-    code.open("for (int step = 0; step < steps; ++step)");
     code.line("copies_wait<stages - 2>();");
     code.line("ako::barrier();");
+    code.line("load(0, 0, 0);");
+    code.open("for (int step = 0; step < steps; ++step)");
+    code.line("AKO_UNROLL");
+    code.open("for (int slice = 0; slice < tile_k / 16; ++slice)");
+    code.open("if (slice == tile_k / 16 - 1)");
+    code.line("// Everyone has read this stage, and the next one has come.");
+    code.line("copies_wait<stages - 2>();");
+    code.line("ako::barrier();");
+    code.close();
+    code.line("const bool last = slice == tile_k / 16 - 1;");
+    code.line("load((slice + 1) % 2, last ? step + 1 : step, last ? 0 : (slice + 1) * 16);");
+    code.open("if (slice == 0)");
     code.line("fetch(step + stages - 1);");
     code.line("copies_end_stage();");
-    code.line("const {}* const left_tile = memory + step % stages * stage_elements;", type);
-    code.line("const {}* const right_tile = left_tile + tile_m * tile_k;", type);
+    code.close();
     multiply(code, type);
+    code.close();
     code.close();
     store(code, M, N);
     unit_.end(std::move(kernel));
@@ -474,10 +491,12 @@ class MatrixProduct : public ProductWriter {
   void side(Code& code, const char* name, const char* tile, const char* lines, const char* width,
             const std::string& line_0, const std::string& line_end, const std::string& along_0,
             const std::string& along_end) {
+    const std::string of = fmt::format("{}_piece", name);
+    code.line("const int {0}_line = (int)(thread / ({1} / 8)), {0}_part = (int)(thread % ({1} / 8));", of,
+              width);
     code.line("AKO_UNROLL");
     code.open("for (int i = 0; i < {} * {} / 8 / threads; ++i)", lines, width);
-    code.line("const int piece = thread + i * threads, line = piece / ({0} / 8), part = piece % ({0} / 8);",
-              width);
+    code.line("const int line = {0}_line + i * (threads / ({1} / 8)), part = {0}_part;", of, width);
     code.line("const index_t at = {} + line, along = {} + part * 8;", line_0, along_0);
     code.line("auto* const to = {} + line * {} + (part ^ line % 8) * 8;", tile, width);
     code.line("copy_piece<whole>(to, {0} + at * {0}_stride + along, at < {1} ? (int)({2} - along) : 0);",
@@ -485,32 +504,50 @@ class MatrixProduct : public ProductWriter {
     code.close();
   }
 
-  void multiply(Code& code, const std::string& type) {
-    code.line("AKO_UNROLL");
-    code.open("for (int k = 0; k < tile_k; k += 16)");
-    code.line("u32 a[wave_m / 16][4], b[wave_n / 16][4];");
-    code.line("AKO_UNROLL");
-    code.open("for (int i = 0; i < wave_m / 16; ++i)");
-    code.line("const int line = m_0 + i * 16 + lane % 16, part = k / 8 + lane / 16;");
-    code.line("load_fragments<false>(a[i], left_tile + line * tile_k + (part ^ line % 8) * 8);");
-    code.close();
-    code.line("AKO_UNROLL");
-    code.open("for (int j = 0; j < wave_n / 16; ++j)");
-    if (product_.right_by_depth) {
-      code.line("const int line = n_0 + j * 16 + lane % 8 + lane / 16 * 8, part = k / 8 + lane / 8 % 2;");
-      code.line("load_fragments<false>(b[j], right_tile + line * tile_k + (part ^ line % 8) * 8);");
-    } else {
-      code.line("const int line = k + lane % 16, part = (n_0 + j * 16) / 8 + lane / 16;");
-      code.line("load_fragments<true>(b[j], right_tile + line * tile_n + (part ^ line % 8) * 8);");
-    }
-    code.close();
-    code.line("AKO_UNROLL");
-    code.open("for (int i = 0; i < wave_m / 16; ++i)");
+  /// Operands of one slice from shared memory, into the registers `to`.
+  void load_fragments(Code& code, const std::string& type) {
+    code.open("const auto load = [&](int to, int step, int k)");
+    code.line("const {}* const left_tile = memory + step % stages * stage_elements;", type);
+    code.line("const {}* const right_tile = left_tile + tile_m * tile_k;", type);
+    code.line(
+        "const {}* const left_lines = left_tile + (m_0 + lane % 16) * tile_k + ((k / 8 + lane / 16) ^ lane % "
+        "8) * 8;",
+        type);
     code.line("AKO_UNROLL");
     code.line(
-        "for (int j = 0; j < wave_n / 8; ++j) multiply_fragments<{}>(sums[i][j], a[i], b[j / 2][j % 2 * 2], "
-        "b[j / 2][j % 2 * 2 + 1]);",
-        type);
+        "for (int i = 0; i < wave_m / 16; ++i) load_fragments<false>(left_parts[to][i], left_lines + i * 16 "
+        "* "
+        "tile_k);");
+    if (product_.right_by_depth) {
+      code.line("const {}* const right_lines =", type);
+      code.line(
+          "    right_tile + (n_0 + lane % 8 + lane / 16 * 8) * tile_k + ((k / 8 + lane / 8 % 2) ^ lane % 8) "
+          "* 8;");
+      code.line("AKO_UNROLL");
+      code.line(
+          "for (int j = 0; j < wave_n / 16; ++j) load_fragments<false>(right_parts[to][j], right_lines + j * "
+          "16 * "
+          "tile_k);");
+    } else {
+      code.line("const {}* const right_line = right_tile + (k + lane % 16) * tile_n;", type);
+      code.line("AKO_UNROLL");
+      code.open("for (int j = 0; j < wave_n / 16; ++j)");
+      code.line(
+          "load_fragments<true>(right_parts[to][j], right_line + ((n_0 / 8 + j * 2 + lane / 16) ^ lane % 8) "
+          "* 8);");
+      code.close();
+    }
+    code.close("};");
+  }
+
+  void multiply(Code& code, const std::string& type) {
+    code.line("AKO_UNROLL");
+    code.open("for (int i = 0; i < wave_m / 16; ++i)");
+    code.line("AKO_UNROLL");
+    code.open("for (int j = 0; j < wave_n / 8; ++j)");
+    code.line("const u32 (&f)[4] = right_parts[slice % 2][j / 2];");
+    code.line("multiply_fragments<{}>(sums[i][j], left_parts[slice % 2][i], f[j % 2 * 2], f[j % 2 * 2 + 1]);",
+              type);
     code.close();
     code.close();
   }
@@ -518,11 +555,11 @@ class MatrixProduct : public ProductWriter {
   void store(Code& code, const std::string& M, const std::string& N) {
     code.line("AKO_UNROLL");
     code.open("for (int i = 0; i < wave_m / 16 * 2; ++i)");
-    code.line("const index_t m = row_0 + m_0 + i * 8 + lane / 4;");
+    code.line("const index_t m = row_0 + (index_t)(m_0 + i * 8 + lane / 4);");
     code.line("if (m >= {}) continue;", M);
     code.line("AKO_UNROLL");
     code.open("for (int j = 0; j < wave_n / 8 * 2; ++j)");
-    code.line("const index_t n = column_0 + n_0 + j / 2 * 8 + lane % 4 * 2 + j % 2;");
+    code.line("const index_t n = column_0 + (index_t)(n_0 + j / 2 * 8 + lane % 4 * 2 + j % 2);");
     code.line("if (n >= {}) continue;", N);
     finish("m", "n", "sums[i / 2][j / 2][i % 2 * 2 + j % 2]");
     code.close();

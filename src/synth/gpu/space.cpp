@@ -147,6 +147,12 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
                      {"plain", "tiles"},
                      true,
                      "memory"});
+    knobs.push_back({"swap_order",
+                     "what of neighbouring blocks lies side by side",
+                     {"writes", "reads"},
+                     false,
+                     "memory"});
+    knobs.push_back({"swap_threads", "threads of a tile", {"128", "256", "512"}, false, "memory"});
     knobs.push_back({"swap_tile", "lines of such a tile", {"32", "64"}, false, "memory"});
   }
   if (traits.product) {

@@ -72,6 +72,7 @@ AKO_DEVICE void copy_piece(T* to, const T* from, int there) {
     const int bytes = there > 0 ? 16 : 0;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(there > 0 ? from : to), "r"(bytes) : "memory");
   } else {
+#pragma unroll 1
     for (int i = 0; i < 8; ++i) to[i] = i < there ? from[i] : T(0.0f);
   }
 }

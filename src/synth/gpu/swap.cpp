@@ -67,6 +67,7 @@ void write_swap(Unit& unit, const Swap& swap, const SwapChoices& choices) {
   Kernel kernel = unit.begin("swap_" + program.tensor(s.target).name, to_text(program, s));
   e.write_to(kernel.body);
   Code& code = kernel.body;
+  e.take("i");
   const std::string tile = std::to_string(choices.tile);
   kernel.threads = choices.threads;
   kernel.block[0] = std::to_string(choices.threads);
@@ -82,9 +83,15 @@ void write_swap(Unit& unit, const Swap& swap, const SwapChoices& choices) {
     tiles.push_back(e.take(e.tensor(id) + "_tile"));
     code.line("AKO_SHARED {} {}[tile][tile + 1];", e.storage_type(id), tiles.back());
   }
-  code.line("const index_t tiles = ({} + tile - 1) / tile;", along_end);
-  code.line(
-      "const index_t across_0 = ako::block_x() / tiles * tile, along_0 = ako::block_x() % tiles * tile;");
+  if (choices.across_first) {
+    code.line("const index_t tiles = ({} + tile - 1) / tile;", across_end);
+    code.line(
+        "const index_t across_0 = ako::block_x() % tiles * tile, along_0 = ako::block_x() / tiles * tile;");
+  } else {
+    code.line("const index_t tiles = ({} + tile - 1) / tile;", along_end);
+    code.line(
+        "const index_t across_0 = ako::block_x() / tiles * tile, along_0 = ako::block_x() % tiles * tile;");
+  }
   std::string rest = "(index_t)ako::block_y()";
   for (std::size_t i = swap.others.size(); i-- > 0;) {
     const std::string name = e.bind(swap.others[i].index);

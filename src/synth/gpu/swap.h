@@ -22,6 +22,7 @@ std::optional<Swap> match_swap(const Program&, const Group&);
 struct SwapChoices {
   int tile = 32;
   int threads = 256;
+  bool across_first = false;  // neighbouring blocks read neighbouring tiles; else they write them
 };
 void write_swap(Unit&, const Swap&, const SwapChoices&);
 

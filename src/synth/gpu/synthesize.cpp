@@ -117,7 +117,9 @@ class Writer {
     if (multiplied(group)) return true;
     if (settings_.text("swap") == "tiles") {
       if (const auto swap = match_swap(program_, group)) {
-        write_swap(unit_, *swap, {settings_.number("swap_tile", 32), 256});
+        write_swap(unit_, *swap,
+                   {settings_.number("swap_tile", 32), settings_.number("swap_threads", 256),
+                    settings_.text("swap_order") == "reads"});
         return true;
       }
     }
