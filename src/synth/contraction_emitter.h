@@ -56,6 +56,7 @@ class ContractionEmitter {
   void pack_rows();
   void pack_columns_by_lanes();
   void pack_columns_by_runs();
+  void pack_pairs_of_rows();
   void pack_columns();
   bool by_lanes(const std::vector<ExprId>& factors, const std::vector<Range>& along) const;
   bool by_runs() const;

@@ -187,7 +187,34 @@ void ContractionEmitter::pack_columns_by_runs() {
   code_.close();
 }
 
+/// Two rows of B at once, their elements interleaved: loads and stores both run along memory.
+void ContractionEmitter::pack_pairs_of_rows() {
+  const Range& step = contraction_.depth[0];
+  code_.open("for (int64_t k = 0; k < ks; k += 2)");
+  code_.line("const int64_t p = k0 + k;");
+  code_.line("{}* const row = to + k * {};", element(), nr_);
+  const auto columns = [&](bool both) {
+    code_.open("for (int64_t j = 0; j < ns; ++j)");
+    code_.line("const int64_t n = n0 + j;");
+    unflatten(contraction_.columns, "n");
+    printer_.bind_as(step, "p");
+    code_.line("row[2 * j] = {};", packed(contraction_.b));
+    printer_.bind_as(step, "p + 1");
+    code_.line("row[2 * j + 1] = {};", both ? packed(contraction_.b) : "0");
+    code_.close();
+  };
+  code_.open("if (k + 1 < ks)");
+  columns(true);
+  code_.close("} else {");
+  code_.indent();
+  columns(false);
+  code_.close();
+  code_.line("for (int64_t j = 2 * ns; j < {}; ++j) row[j] = 0;", 2 * nr_);
+  code_.close();
+}
+
 void ContractionEmitter::pack_columns() {
+  if (pairs() && !along_depth(contraction_.b) && contraction_.depth.size() == 1) return pack_pairs_of_rows();
   const std::string place =
       pairs() ? fmt::format("k / 2 * {} + j * 2 + k % 2", 2 * nr_) : fmt::format("k * {} + j", nr_);
   const std::string padded = pairs() ? "(ks + 1) / 2 * 2" : "ks";

@@ -276,6 +276,7 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
     set(space.start, space, "block_m", "192");
     set(space.start, space, "block_n", "1024");
     set(space.start, space, "split", "rows");
+    set(space.start, space, "operands", "pairs");
   }
   space.invalid = [registers](const Schedule& schedule) { return why_invalid(schedule, registers); };
   return space;
