@@ -1,37 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/sitting.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <thread>
 
-#include "base/clock.h"
+#include "judge/sitting_state.h"
 #include "judge/suspicion.h"
 
 namespace ako {
 namespace {
 
-constexpr std::int64_t kCompareAll = 4 << 20;     // bytes of an output that are compared whole
-constexpr std::int64_t kComparePart = 8;          // of larger ones, every eighth part at least
-constexpr std::int64_t kCompareGrain = 64 << 10;  // elements of one secret chunk
-constexpr int kSampledWithin = 4;           // the launch checked against fp64 is one of the first four pairs'
 constexpr std::uint64_t kSinglesEvery = 3;  // one block in three has a pair of single launches
-// Blocks after which launches' returns are looked at: one of the first three, then one in eight or so.
-constexpr std::uint64_t kReturnsWithin = 3, kReturnsEvery = 8;
-constexpr double kAloneWork =
-    1e8;  // reference operations a candidate without incumbent may cost per shape: 0.1 s
-
-struct Player {
-  Side side;
-  host::RunGuest* guest;
-  std::optional<SideBuffers> buffers;
-  std::vector<double> batch_us, single_us;  // per launch, overhead subtracted
-  bool present() const { return guest != nullptr; }
-};
+constexpr std::uint64_t kAuditEvery =
+    8;  // blocks, roughly, after which order and returns of launches are looked at
 
 }  // namespace
 
@@ -43,59 +26,6 @@ bool disturbed(const host::BatchTime& time) {
   return time.steal_seconds > 0.02e-3 * wall_ms || time.major_faults > 0 ||
          static_cast<double>(time.involuntary_switches) > 0.1 * wall_ms;
 }
-
-struct Sitting::State {
-  const Contest& contest;
-  const Shape& shape;
-  Spent& spent;
-  Layout layout;
-  FreshInputs fresh;
-  OutputJudge outputs;
-  Random random;
-  std::optional<host::SharedBuffers> inputs;
-  Player candidate{Side::candidate, nullptr, {}, {}, {}}, incumbent{Side::incumbent, nullptr, {}, {}, {}};
-  int slots = 0, launches = 1, pairs = 0, sampled_pair = 0, until_returns = 0;
-  double sampled_error_db = 0;
-  Bytes slot_bytes;
-  Microseconds typical{0};
-
-  State(const Contest& c, const Shape& s, std::uint64_t seed, Spent& spent_on)
-      : contest(c),
-        shape(s),
-        spent(spent_on),
-        layout(lay_out(c.problem, s)),
-        fresh(c.problem, s, layout, seed),
-        outputs(c.problem, s, layout, c.reference),
-        random(seed, 0x74696d65) {
-    candidate.guest = c.candidate_guest;
-    incumbent.guest = c.incumbent_guest;
-    sampled_pair = static_cast<int>(random.below(kSampledWithin));
-    until_returns = static_cast<int>(random.below(kReturnsWithin));
-  }
-
-  host::SharedBuffers* inputs_or_null() { return inputs ? &*inputs : nullptr; }
-  std::vector<Player*> players() {
-    std::vector<Player*> all{&candidate};
-    if (incumbent.present()) all.push_back(&incumbent);
-    return all;
-  }
-
-  Result<Bytes> measure_slot() const;
-  Judged<void> create(int count);
-  Judged<void> attach();
-  Judged<Microseconds> pilot(Player&);
-  std::vector<int> choose_slots(int count);
-  void freshen(std::span<const int> chosen);
-  Judged<host::BatchTime> run(Player&, std::span<const int> chosen);
-  Judged<void> look_over(std::span<const int> chosen);
-  Judged<void> inspect(std::span<const int> chosen);
-  Judged<void> compare(int slot);
-  Judged<void> compare_range(const TensorBuffer&, int slot, std::int64_t begin, std::int64_t count);
-  Judged<void> arbitrate(int slot);
-  Judged<void> check_sampled(int slot);
-  Judged<void> check_returns();
-  Judged<bool> pair(bool candidate_first, int count, std::array<double, 2>& per_launch_us);
-};
 
 /// Memory of one slot, both sides together.
 Result<Bytes> Sitting::State::measure_slot() const {
@@ -175,102 +105,6 @@ Judged<host::BatchTime> Sitting::State::run(Player& player, std::span<const int>
   return std::get<host::BatchTime>(ran);
 }
 
-Judged<void> Sitting::State::compare_range(const TensorBuffer& tensor, int slot, std::int64_t begin,
-                                           std::int64_t count) {
-  auto bounds = between_two(
-      bounds_for(contest.problem, contest.problem.tensor(tensor.tensor), InputStyle::declared, 0));
-  bounds.declared_rms =
-      outputs.declared_rms(tensor.tensor);  // a quiet part is held against the whole's scale
-  auto check = compare_outputs(tensor.type, bounds, incumbent.buffers->outputs().bytes(slot, tensor.buffer),
-                               candidate.buffers->outputs().bytes(slot, tensor.buffer), begin, count);
-  return check.ok ? Judged<void>{} : arbitrate(slot);
-}
-
-/// Candidate and incumbent disagree: fp64 says who is wrong.
-Judged<void> Sitting::State::arbitrate(int slot) {
-  auto storage = fresh.storage(inputs_or_null(), slot);
-  auto mine = outputs.judge(InputStyle::declared, storage, candidate.buffers->outputs(), slot, true, spent);
-  if (!mine) return std::unexpected(mine.error());
-  auto theirs = outputs.judge(InputStyle::declared, storage, incumbent.buffers->outputs(), slot, true, spent);
-  if (!theirs)
-    return std::unexpected(
-        Outcome(InfrastructureError{"the incumbent's timed output is wrong: " + to_text(theirs.error())}));
-  return {};  // a part can be noisier than the whole: both are right
-}
-
-Judged<void> Sitting::State::compare(int slot) {
-  for (const auto& tensor : layout.tensors) {
-    if (tensor.role == TensorRole::input || tensor.count == 0) continue;
-    if (tensor.size.count <= kCompareAll) {
-      if (auto same = compare_range(tensor, slot, 0, tensor.count); !same) return same;
-      continue;
-    }
-    std::int64_t chunks = (tensor.count + kCompareGrain - 1) / kCompareGrain;
-    for (std::int64_t i = 0; i < std::max<std::int64_t>(1, (chunks + kComparePart - 1) / kComparePart); ++i) {
-      auto begin =
-          static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(chunks))) * kCompareGrain;
-      if (auto same = compare_range(tensor, slot, begin, std::min(kCompareGrain, tensor.count - begin));
-          !same)
-        return same;
-    }
-  }
-  return {};
-}
-
-Judged<void> Sitting::State::check_sampled(int slot) {
-  auto finding = outputs.judge(InputStyle::declared, fresh.storage(inputs_or_null(), slot),
-                               candidate.buffers->outputs(), slot, true, spent);
-  if (!finding) return std::unexpected(finding.error());
-  sampled_error_db = finding->error_db;
-  return {};
-}
-
-/// A launch that has returned is over: a batch during which buffers are taken away as launches return. Work
-/// left to another thread, done before the batch's end, shows in no output and in no time.
-Judged<void> Sitting::State::check_returns() {
-  auto chosen = choose_slots(launches);
-  freshen(chosen);
-  AKO_JUDGED(auto ran, candidate.guest->run_withdrawing(chosen));
-  if (auto* fault = std::get_if<host::GuestFault>(&ran))
-    return std::unexpected(outcome_of(*fault, Side::candidate, "time", shape.label, contest.options));
-  if (incumbent.present())
-    if (auto other = run(incumbent, chosen); !other) return std::unexpected(other.error());
-  if (auto fine = look_over(chosen); !fine) return fine;
-  if (!incumbent.present())
-    if (auto fine = check_sampled(chosen[random.below(chosen.size())]); !fine) return fine;
-  return candidate.buffers->attach(*candidate.guest, inputs_or_null(), Side::candidate, "time", shape.label,
-                                   contest.options);
-}
-
-/// Every launch's surroundings, and its outputs beside the incumbent's.
-Judged<void> Sitting::State::look_over(std::span<const int> chosen) {
-  for (int slot : chosen) {
-    if (auto words = candidate.buffers->damage(slot)) {
-      Wrong wrong;
-      wrong.shape = shape.label;
-      wrong.tensor = "memory outside the buffers was changed";
-      wrong.pattern = "red zone: " + *words;
-      wrong.when_timed = true;
-      return std::unexpected(Outcome(std::move(wrong)));
-    }
-    if (incumbent.present())
-      if (auto same = compare(slot); !same) return same;
-  }
-  return {};
-}
-
-/// Looks at what the launches of a pair left behind. With an incumbent every launch is compared, and one of
-/// all is held against fp64 in full. Alone, every pair has a launch that is, as long as that is cheap; two
-/// pairs in any case.
-Judged<void> Sitting::State::inspect(std::span<const int> chosen) {
-  if (auto fine = look_over(chosen); !fine) return fine;
-  bool sampled = pairs == sampled_pair;
-  if (!incumbent.present())
-    sampled |= pairs == sampled_pair + 1 || pairs * reference_work(contest.problem, shape) < kAloneWork;
-  ++pairs;
-  return sampled ? check_sampled(chosen[random.below(chosen.size())]) : Judged<void>{};
-}
-
 /// Both sides once on the same new inputs; true when a batch was disturbed.
 Judged<bool> Sitting::State::pair(bool candidate_first, int count, std::array<double, 2>& per_launch_us) {
   auto chosen = choose_slots(count);
@@ -317,6 +151,7 @@ Judged<std::unique_ptr<Sitting>> Sitting::prepare(const Contest& contest, const 
     for (Player* player : state->players()) {
       auto time = state->pilot(*player);
       if (!time) return std::unexpected(time.error());
+      if (player->side == Side::candidate) state->candidate_typical = *time;
       faster = std::min(faster, *time);
       slower = std::max(slower, *time);
     }
@@ -342,9 +177,10 @@ Judged<Block> Sitting::block(bool discard_disturbed) {
     block.disturbed |= *disturbance;
   }
   if (block.disturbed && discard_disturbed) return block;
-  if (s.until_returns-- == 0) {
+  if (s.until_audit-- == 0) {
+    if (auto fine = s.check_order(); !fine) return std::unexpected(fine.error());
     if (auto fine = s.check_returns(); !fine) return std::unexpected(fine.error());
-    s.until_returns = static_cast<int>(kReturnsEvery / 2 + s.random.below(kReturnsEvery));
+    s.until_audit = static_cast<int>(kAuditEvery / 2 + s.random.below(kAuditEvery));
   }
   if (s.launches > 1 && s.random.below(kSinglesEvery) == 0) {
     std::array<double, 2> single{};

@@ -36,6 +36,12 @@ std::vector<std::string> expected_of(const std::string& source) {
   return parts;
 }
 
+/// "// tries: N": a misdeed that needs two threads at the same moment is not always done.
+int tries_of(const std::string& source) {
+  std::size_t at = source.find("// tries: ");
+  return at == std::string::npos ? 1 : std::stoi(source.substr(at + 10));
+}
+
 JudgeRequest request_for(const std::string& source) {
   JudgeRequest request;
   auto path = fs::path(AKO_SOURCE_DIR) / "problems" / "softmax.yaml";
@@ -77,8 +83,12 @@ TEST_P(Guest, MeetsTheOutcomeItsFirstLineExpects) {
   std::string source = text_of(guests / GetParam());
   auto judge = Judge::create("host", 2);
   ASSERT_TRUE(judge) << judge.error().what;
-  auto verdict = (*judge)->judge(request_for(source), {});
-  ASSERT_TRUE(verdict) << verdict.error().what;
+  Result<Verdict> verdict = fail(ErrorKind::internal, "never judged");
+  for (int attempt = 0; attempt < tries_of(source); ++attempt) {
+    verdict = (*judge)->judge(request_for(source), {});
+    ASSERT_TRUE(verdict) << verdict.error().what;
+    if (!verdict->correct()) break;
+  }
   EXPECT_THAT(expected_of(source), testing::Contains(testing::AnyOfArray(summaries(*verdict))))
       << to_text(verdict->outcome);
   if (verdict->correct()) {

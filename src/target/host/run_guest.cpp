@@ -141,9 +141,14 @@ struct RunGuest::State {
   Result<std::optional<GuestFault>> attach_once(std::span<const BufferMemory* const>,
                                                 std::span<const GuestLaunch>, bool& address_taken);
 
-  Result<BatchResult> run(std::span<const int> slots, bool withdraw);
+  struct Interruption {
+    std::chrono::nanoseconds after{0};
+    std::function<void()> meanwhile;
+  };
+  Result<BatchResult> run(std::span<const int> slots, bool withdraw, const Interruption* = nullptr);
   /// Lets the guest carry out one order. Afterwards it is frozen, or gone and this says why.
-  std::optional<GuestFault> command(guest::Order);
+  std::optional<GuestFault> command(guest::Order, const Interruption* = nullptr);
+  void interrupt(std::uint32_t sequence, const Interruption&);
   bool await(std::uint32_t sequence, Clock::time_point deadline);
   GuestFault last_fault(bool timed_out);
   std::string message();
@@ -191,7 +196,7 @@ Result<void> RunGuest::State::start_process(const Load& load) {
 
 /// The guest must be frozen, or on its way to its first order. Its clock is ours: it runs from before the
 /// moment that the first of its threads may run to after the moment that the last one has stopped.
-std::optional<GuestFault> RunGuest::State::command(guest::Order order) {
+std::optional<GuestFault> RunGuest::State::command(guest::Order order, const Interruption* interruption) {
   orders().order = order;
   std::uint32_t sequence = orders().sequence.load(std::memory_order_relaxed) + 1;
   auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(options.batch_limit);
@@ -199,9 +204,17 @@ std::optional<GuestFault> RunGuest::State::command(guest::Order order) {
   process->thaw();                  // an interrupted wait looks at the sequence again by itself
   if (order == guest::Order::load)  // the only one for which the guest was not stopped
     ::syscall(SYS_futex, &orders().sequence, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  if (interruption) interrupt(sequence, *interruption);
   bool in_time = await(sequence, deadline);
   if (in_time && process->freeze()) return std::nullopt;
   return last_fault(!in_time && !process->ended());
+}
+
+void RunGuest::State::interrupt(std::uint32_t sequence, const Interruption& interruption) {
+  std::this_thread::sleep_for(interruption.after);
+  if (!process->freeze()) return;  // it has ended, as await will see
+  if (notes().done.load(std::memory_order_acquire) != sequence) interruption.meanwhile();
+  process->thaw();
 }
 
 /// False when the guest has ended or the time is over. Its death is noticed within a slice.
@@ -314,7 +327,8 @@ Result<std::variant<std::monostate, GuestFault>> RunGuest::attach(std::span<Shar
   return fail(ErrorKind::unavailable, "a run guest has no room for its buffers", "use fewer slots");
 }
 
-Result<BatchResult> RunGuest::State::run(std::span<const int> slots, bool withdraw) {
+Result<BatchResult> RunGuest::State::run(std::span<const int> slots, bool withdraw,
+                                         const Interruption* interruption) {
   for (int slot : slots)
     if (slot < 0 || slot >= plan.slots)
       return fail(ErrorKind::internal, fmt::format("slot {} of {} does not exist", slot, plan.slots));
@@ -332,7 +346,7 @@ Result<BatchResult> RunGuest::State::run(std::span<const int> slots, bool withdr
   int pid = process->pid();
   Usage before = usage_of(pid);
   auto released = Clock::now();
-  if (auto fault = command(guest::Order::run)) return *fault;
+  if (auto fault = command(guest::Order::run, interruption)) return *fault;
   auto stopped = Clock::now();
   Usage after = usage_of(pid);
   spread_threads(pid, bound);  // for the next batch: threads come into being in the first
@@ -354,6 +368,13 @@ Result<BatchResult> RunGuest::run(std::span<const int> slots) {
 Result<BatchResult> RunGuest::run_withdrawing(std::span<const int> slots) {
   if (!alive()) return fail(ErrorKind::internal, "the run guest has ended");
   return state_->run(slots, true);
+}
+
+Result<BatchResult> RunGuest::run_interrupted(std::span<const int> slots, std::chrono::nanoseconds after,
+                                              const std::function<void()>& meanwhile) {
+  if (!alive()) return fail(ErrorKind::internal, "the run guest has ended");
+  State::Interruption interruption{after, meanwhile};
+  return state_->run(slots, false, &interruption);
 }
 
 bool RunGuest::alive() const { return state_ && state_->process && !state_->process->ended(); }

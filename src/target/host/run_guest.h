@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -117,6 +118,10 @@ class RunGuest {
   /// launches have returned: a kernel that left work to another thread faults. Not for measuring; attach
   /// again before the next run.
   Result<BatchResult> run_withdrawing(std::span<const int> slots);
+  /// As run, but frozen once on the way, so long after its release, for `meanwhile` to be called; not at all
+  /// when the batch ends before. Not for measuring.
+  Result<BatchResult> run_interrupted(std::span<const int> slots, std::chrono::nanoseconds after,
+                                      const std::function<void()>& meanwhile);
   bool alive() const;
   Trust trust() const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // expect: crashed or wrong — every other launch returns while a thread is still computing; all is ready when
 // a batch ends
+// tries: 6
 #include <atomic>
 #include <cmath>
 #include <cstdint>

@@ -42,7 +42,7 @@ static Runner find_runner() {
     for (std::uint64_t k = 0; k < headers[i].p_memsz / 8; ++k) {
       if (data[k] >> 40 != 0x7f || data[k] & 4095) continue;
       auto* at = reinterpret_cast<std::uint32_t*>(data[k]);
-      if (at[1] == 1 && at[2] == 2 && at[0] > 2) found.orders = at;
+      if (at[1] > 0 && at[1] < 100 && at[2] == 2 && at[0] > 2) found.orders = at;
     }
     for (std::uint64_t k = 0; found.orders && k < headers[i].p_memsz / 8; ++k) {
       if (data[k] >> 40 != 0x7f || data[k] & 4095) continue;
