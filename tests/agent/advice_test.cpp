@@ -43,7 +43,7 @@ TEST(Advice, MovesAKnobThatPaidElsewhereToTheFront) {
 
 TEST(Advice, PutsAKnobThatFailedElsewhereOff) {
   std::string first = knobs_in_order({}).front();
-  EXPECT_NE(knobs_in_order({tip(first + ": a → b", 0.2), tip(first + ": a → c", 0.3)}).front(), first);
+  EXPECT_NE(knobs_in_order(std::vector(30, tip(first + ": a → b", 0.2))).front(), first);
 }
 
 class TuneAgentTest : public ::testing::Test {

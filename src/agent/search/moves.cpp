@@ -130,7 +130,7 @@ double Planner::knob_gain(const Knob& knob, const Schedule& from, const Schedule
   if (seen != effects_.end()) return std::max(0.0, -kTransfer * seen->second.sum / seen->second.pairs);
   double prior = prior_gain(knob);
   if (auto told = ground_.advised.find(knob.name); told != ground_.advised.end())
-    prior = (prior + told->second) / 2;
+    prior = (prior + told->second.saved) / (1 + told->second.times);
   return prior * relevance(knob, ground_.bottleneck) * leaning(ground_.space, knob, from, to) *
          std::pow(kDiscount, attempts(knob));
 }

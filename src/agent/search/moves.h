@@ -29,6 +29,13 @@ struct Move {
   double worth = 0;                 // gain per second of judging
 };
 
+/// What changing a knob did in earlier campaigns, each time a witness that weighs as much as what is known of
+/// the knob.
+struct Advice {
+  double saved = 0;  // log time, summed
+  int times = 0;
+};
+
 /// What a plan is made from. Everything outlives the planner.
 struct Ground {
   const ScheduleSpace& space;
@@ -37,9 +44,9 @@ struct Ground {
   Schedule incumbent;
   double incumbent_cost = 0;  // log, relative to the baseline
   double seconds_left = 0;
-  double seconds_per_round = 2;       // of one variant
-  const std::set<Schedule>& refused;  // by synth
-  const std::map<std::string, double>& advised;  // by knob: log time saved by changing it, in earlier campaigns
+  double seconds_per_round = 2;                  // of one variant
+  const std::set<Schedule>& refused;             // by synth
+  const std::map<std::string, Advice>& advised;  // by knob
 };
 
 class Planner {

@@ -120,16 +120,14 @@ class SearchAgent final : public Agent {
   /// tried here, and so the order of hypotheses. Rounds that changed several knobs at once say nothing of any
   /// one.
   void advise(std::span<const Tip> tips) override {
-    std::map<std::string, std::pair<double, int>> seen;
+    advised_.clear();
     for (const Tip& tip : tips) {
       std::size_t colon = tip.change.find(": ");
       if (colon == std::string::npos || tip.change.find("; ") != std::string::npos) continue;
-      auto& [sum, count] = seen[tip.change.substr(0, colon)];
-      sum += tip.accepted ? std::max(0.0, -tip.log_ratio.value_or(0)) : 0;
-      ++count;
+      Advice& advice = advised_[tip.change.substr(0, colon)];
+      advice.saved += tip.accepted ? std::max(0.0, -tip.log_ratio.value_or(0)) : 0;
+      ++advice.times;
     }
-    advised_.clear();
-    for (const auto& [knob, gains] : seen) advised_[knob] = gains.first / gains.second;
   }
 
  private:
@@ -210,7 +208,7 @@ class SearchAgent final : public Agent {
   ScheduleSource source_;
   std::optional<ScheduleSpace> space_;
   Memory memory_;
-  std::map<std::string, double> advised_;  // log time saved, by knob
+  std::map<std::string, Advice> advised_;  // by knob
 };
 
 }  // namespace
