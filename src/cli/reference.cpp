@@ -63,14 +63,13 @@ class ReferenceService {
     AKO_TRY(auto buffers, allocate(reference));
     AKO_CHECK(make_inputs(question, reference, buffers));
     for (const auto& step : reference.steps) AKO_CHECK(run(step, *module, buffers));
-    AKO_TRY(auto shared, SharedValues::open(question.memory, question.size));
-    auto pinned = device_->pin(shared.bytes());  // faster when it works
+    AKO_TRY(auto memory, memory_of(question));
     std::size_t at = 0;
     for (std::size_t i = 0; i < reference.buffers.size(); ++i) {
       if (reference.buffers[i].role != GpuBuffer::Role::expected) continue;
       auto size = static_cast<std::size_t>(8 * reference.buffers[i].elements);
-      if (at + size > shared.bytes().size()) return fail(ErrorKind::internal, "the judge's memory is too small");
-      AKO_CHECK_RESULT(device_->download(shared.bytes().subspan(at, size), buffers[i].address()));
+      if (at + size > memory.size()) return fail(ErrorKind::internal, "the judge's memory is too small");
+      AKO_CHECK_RESULT(device_->download(memory.subspan(at, size), buffers[i].address()));
       at += size;
     }
     AKO_CHECK_RESULT(device_->wait(Seconds(60)));
@@ -78,6 +77,18 @@ class ReferenceService {
   }
 
  private:
+  /// The judge's memory, mapped and made known to the device once for all questions that name it.
+  Result<std::span<std::byte>> memory_of(const ReferenceQuestion& question) {
+    std::string name = question.memory + " " + std::to_string(question.size.count);
+    if (name == shared_name_) return shared_->bytes();
+    pinned_ = {};
+    shared_.reset();
+    AKO_TRY(shared_, SharedValues::open(question.memory, question.size));
+    shared_name_ = name;
+    if (auto pinned = device_->pin(shared_->bytes())) pinned_ = std::move(*pinned);  // slower without
+    return shared_->bytes();
+  }
+
   Result<gpu::Module*> module_of(const Problem& problem, const GpuReference& reference) {
     auto& module = modules_[hash_text(reference.source.text)];
     if (module) return &*module;
@@ -149,6 +160,9 @@ class ReferenceService {
   std::vector<std::unique_ptr<Toolchain>> toolchains_;
   std::optional<DeviceKernels> kernels_;
   std::map<Hash, std::optional<gpu::Module>> modules_;
+  std::optional<SharedValues> shared_;
+  std::string shared_name_;
+  gpu::Pinned pinned_;
   std::vector<gpu::Memory> memory_;
   std::vector<std::int64_t> sizes_;
 };

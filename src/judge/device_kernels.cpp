@@ -20,7 +20,7 @@ using gpu::Arguments;
 using gpu::Driven;
 
 constexpr std::int64_t kThreads = 256;
-constexpr std::int64_t kSketchChunks = 1 << 16;
+constexpr std::int64_t kSketchChunks = 4096;
 
 /// As the kernels are told of a type: enum Kind and the packed Format of device_source.cpp.
 struct DeviceType {
@@ -62,7 +62,7 @@ Candidate own_candidate(const TargetId& target) {
 }
 
 // What the generator is tested on, and what toolchains are told the judge's kernels are of.
-constexpr std::string_view kTestProblem = R"yaml(problem: ako_judge
+constexpr std::string_view kTestProblem = R"yaml(problem: generator_test
 dims: {N: elements}
 tensors:
   a: {type: f32, shape: [N], values: "normal(0.25, 3)"}
@@ -76,6 +76,7 @@ math: |
   y[n] = a[n] + b[n] + c[n] + d[n] + e[n] + f[n]
 shapes:
   - {N: 4099}
+tolerance: {snr_db: 80}
 )yaml";
 
 }  // namespace
@@ -87,7 +88,7 @@ Language device_language(const TargetId& target) {
 Result<DeviceKernels> DeviceKernels::load(gpu::Device& device,
                                           std::span<const std::unique_ptr<Toolchain>> toolchains,
                                           const TargetFacts& facts) {
-  auto problem = parse_problem(kTestProblem, "ako_judge.yaml");
+  auto problem = parse_problem(kTestProblem, "generator_test.yaml");
   if (!problem) return std::unexpected(problem.error().front());
   Candidate candidate = own_candidate(facts.id);
   AKO_TRY(auto* toolchain, choose_toolchain(toolchains, candidate.language, facts.id));
@@ -117,7 +118,7 @@ Result<DeviceKernels> DeviceKernels::load(gpu::Device& device, std::span<const s
 }
 
 Result<void> DeviceKernels::test_generator() const {
-  auto problem = parse_problem(kTestProblem, "ako_judge.yaml");
+  auto problem = parse_problem(kTestProblem, "generator_test.yaml");
   if (!problem) return std::unexpected(problem.error().front());
   const Shape& shape = problem->shapes.front();
   const std::uint64_t seed = 0x1234567890ABCDEF, stream = 77;
@@ -211,7 +212,7 @@ Driven<void> DeviceKernels::scrub_shared() const {
 
 Driven<void> DeviceKernels::nothing() const { return run(nothing_, 1, Arguments().add(std::int32_t{0})); }
 
-std::int64_t DeviceKernels::sketch_chunks(std::int64_t count) { return std::clamp<std::int64_t>(count, 1, kSketchChunks); }
+std::int64_t DeviceKernels::sketch_chunks(std::int64_t count) { return std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kSketchChunks); }
 bool DeviceKernels::sketches(ScalarType type) { return whole_bytes(type); }
 
 Driven<void> DeviceKernels::sketch(Address in, ScalarType scalar, std::int64_t count, std::uint64_t key,
@@ -222,7 +223,7 @@ Driven<void> DeviceKernels::sketch(Address in, ScalarType scalar, std::int64_t c
   Arguments arguments;
   arguments.add(in).add(count).add(chunks).add(key).add(type.kind).add(type.bytes).add(type.format);
   arguments.add(type.is_signed).add(out).add(out + step).add(out + 2 * step);
-  return run(sketch_, chunks, arguments);
+  return run(sketch_, chunks * kThreads, arguments);
 }
 
 Sketch DeviceKernels::read_sketch(std::int64_t count, std::span<const std::byte> bytes) {

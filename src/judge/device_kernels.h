@@ -42,7 +42,7 @@ class DeviceKernels {
 
   static std::int64_t sketch_chunks(std::int64_t count);
   static Bytes sketch_bytes(std::int64_t count) { return {24 * sketch_chunks(count)}; }
-  /// Queues a projection of `count` elements into `out`.
+  /// Queues a projection of `count` elements into `out`, which holds zeros.
   gpu::Driven<void> sketch(gpu::Address, ScalarType, std::int64_t count, std::uint64_t key, gpu::Address out) const;
   static Sketch read_sketch(std::int64_t count, std::span<const std::byte>);
   /// Types that a sketch can read: whole bytes.

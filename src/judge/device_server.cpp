@@ -188,7 +188,7 @@ int serve_device_judge(const DeviceJudgeOptions& options) {
     }
     lease.emplace(std::move(*taken));
     auto supervisor = DeviceSupervisor::create(own_command({"judge", "--target", options.target, "--device",
-                                                            std::to_string(one.info.ordinal), "--worker"}));
+                                                            std::to_string(one.info.ordinal), "--worker", "--end-with-input"}));
     if (!supervisor) return refuse(supervisor.error());
     serve(**supervisor, std::cin, std::cout, options.end_with_input);
     return 0;

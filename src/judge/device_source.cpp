@@ -14,15 +14,17 @@ using namespace ako;
 #if AKO_CUDA
 AKO_DEVICE f64 times(f64 a, f64 b) { return __dmul_rn(a, b); }
 AKO_DEVICE f64 plus(f64 a, f64 b) { return __dadd_rn(a, b); }
+AKO_DEVICE u64 bits_of(f64 value) { return (u64)__double_as_longlong(value); }
+AKO_DEVICE f64 from_bits(u64 bits) { return __longlong_as_double((long long)bits); }
 #else
 #if AKO_HIP
 #pragma clang fp contract(off)
 #endif
 AKO_DEVICE f64 times(f64 a, f64 b) { return a * b; }
 AKO_DEVICE f64 plus(f64 a, f64 b) { return a + b; }
-#endif
 AKO_DEVICE u64 bits_of(f64 value) { u64 bits; __builtin_memcpy(&bits, &value, 8); return bits; }
 AKO_DEVICE f64 from_bits(u64 bits) { f64 value; __builtin_memcpy(&value, &bits, 8); return value; }
+#endif
 
 // ---- words: Philox4x32-10 (Salmon et al., SC'11), laid out as problem/random_values.h says ----
 struct Words { u32 w[4]; };
@@ -205,15 +207,16 @@ AKO_KERNEL(256) ako_scrub_shared(i32 words) {
 AKO_KERNEL(256) ako_nothing(i32) {}
 
 // ---- outputs: secret random projections ----
-// Chunk c is the elements c, c + chunks, c + 2 chunks …; of each the sum with random signs, the sum of squares, and
-// a keyed sum over the places of NaN and infinities. The difference of two outputs' projections is a projection of
-// their difference: its square estimates the energy of the error without bias.
+// Chunk c is the elements whose number divided by 256 is c, c + chunks, c + 2 chunks …; of each the sum with random
+// signs, the sum of squares, and a keyed sum over the places of NaN and infinities. The difference of two outputs'
+// projections is a projection of their difference: its square estimates the energy of the error without bias.
+// One block a chunk; `specials` holds zeros before.
 AKO_KERNEL(256) ako_sketch(const u8* in, i64 count, i64 chunks, u64 key, i32 kind, i32 bytes, u64 format,
                            i32 is_signed, f64* sums, f64* squares, u64* specials) {
-  for (i64 chunk = global_x(); chunk < chunks; chunk += stride_x()) {
+  for (i64 chunk = block_x(); chunk < chunks; chunk += grid_size_x()) {
     f64 sum = 0, square = 0;
     u64 special = 0;
-    for (i64 at = chunk; at < count; at += chunks) {
+    for (i64 at = chunk * 256 + thread_x(); at < count; at += chunks * 256) {
       f64 value = load_value(in, at, kind, bytes, format, is_signed);
       u64 random = mix(key + (u64)at);
       u64 exponent = bits_of(value) >> 52 & 0x7FF;
@@ -225,9 +228,14 @@ AKO_KERNEL(256) ako_sketch(const u8* in, i64 count, i64 chunks, u64 key, i32 kin
         square += value * value;
       }
     }
-    sums[chunk] = sum;
-    squares[chunk] = square;
-    specials[chunk] = special;
+    sum = block_sum<256>(sum);
+    square = block_sum<256>(square);
+    if (special) atomic_add(&specials[chunk], special);
+    if (thread_x() == 0) {
+      sums[chunk] = sum;
+      squares[chunk] = square;
+    }
+    barrier();
   }
 }
 )source";

@@ -43,7 +43,7 @@ Driven<DeviceStage> DeviceStage::create(gpu::Device& device, DeviceKernels& kern
                                         const Shape& shape, Bytes largest_plan, int launches, std::uint64_t seed) {
   DeviceStage stage(device, kernels, problem, shape, seed);
   // Room for gaps: a quarter again, and what alignment costs.
-  Bytes size{align_up(largest_plan.count + std::max<std::int64_t>(largest_plan.count / 4, 8 << 20))};
+  Bytes size{align_up(largest_plan.count + std::max<std::int64_t>(largest_plan.count / 4, 1 << 20))};
   AKO_DRIVEN(stage.arena_, device.allocate(size));
   AKO_DRIVEN(stage.flush_, device.allocate({std::max<std::int64_t>(2 * device.info().last_level_cache.count, 64 << 20)}));
   AKO_DRIVEN(stage.notes_, device.allocate({8 * kNotes * launches}));
@@ -51,6 +51,7 @@ Driven<DeviceStage> DeviceStage::create(gpu::Device& device, DeviceKernels& kern
     if (problem.tensor(id).role != TensorRole::input)
       stage.sketch_size_ += DeviceKernels::sketch_bytes(element_count(problem, problem.tensor(id), shape));
   AKO_DRIVEN(stage.sketches_, device.allocate(stage.sketch_size_));
+  AKO_CHECK(device.fill(stage.sketches_.address(), stage.sketch_size_, 0));
   for (int i = 0; i < launches; ++i) {
     AKO_DRIVEN(auto start, device.event());
     AKO_DRIVEN(auto end, device.event());
@@ -141,6 +142,13 @@ Driven<void> DeviceStage::launch(const DeviceProgram& program, const Placed& pla
   return {};
 }
 
+/// The next `size` bytes of where outputs arrive.
+std::span<std::byte> DeviceStage::land(std::size_t size) {
+  auto piece = std::span(landings_[turn_].bytes).subspan(landed_, size);
+  landed_ += (size + 63) / 64 * 64;
+  return piece;
+}
+
 /// Queues what is to be known of a launch; small things are read when the batch has ended.
 Driven<void> DeviceStage::look_after(const Batch& batch, const Placed& placed, int slot, std::uint64_t hash_key,
                                      Launched& launched) {
@@ -156,15 +164,17 @@ Driven<void> DeviceStage::look_after(const Batch& batch, const Placed& placed, i
     if (!is_output(buffer)) continue;
     auto& seen = launched.outputs.emplace_back();
     if (comes_whole(buffer, batch.sketch_key)) {
-      seen.bytes.resize(static_cast<std::size_t>(buffer.size.count));
-      AKO_CHECK(device_->download(seen.bytes, placed.at[i]));
+      auto bytes = land(static_cast<std::size_t>(buffer.size.count));
+      seen.bytes = bytes;
+      AKO_CHECK(device_->download(bytes, placed.at[i]));
       continue;
     }
     Bytes size = DeviceKernels::sketch_bytes(buffer.count);
     AKO_CHECK(kernels_->sketch(placed.at[i], buffer.type, buffer.count, batch.sketch_key + i, sketch_at));
-    seen.bytes.resize(static_cast<std::size_t>(size.count));  // a sketch's, until the batch has ended
+    auto bytes = land(static_cast<std::size_t>(size.count));
+    seen.bytes = bytes;  // a sketch's, until the batch has ended
     seen.sketch.emplace();
-    AKO_CHECK(device_->download(seen.bytes, sketch_at));
+    AKO_CHECK(device_->download(bytes, sketch_at));
     sketch_at += static_cast<Address>(size.count);
   }
   // Nothing of the answer stays for whoever comes next.
@@ -187,8 +197,30 @@ std::string DeviceStage::describe_damage(const DevicePlan& plan, const Placed& p
   return fmt::format("{} bytes were changed, the first of them {}", count, nearest);
 }
 
+/// Room for what a batch brings back; once as large as ever needed it stays, known to the device.
+Driven<void> DeviceStage::make_landing(const Batch& batch) {
+  std::size_t size = 0;
+  for (const auto& buffer : batch.program.plan.buffers)
+    if (is_output(buffer)) {
+      Bytes one = comes_whole(buffer, batch.sketch_key) ? buffer.size : DeviceKernels::sketch_bytes(buffer.count);
+      size += (static_cast<std::size_t>(one.count) + 63) / 64 * 64;
+    }
+  size *= batch.inputs.size();
+  landed_ = 0;
+  turn_ ^= 1;
+  Landing& landing = landings_[turn_];
+  if (size <= landing.bytes.size()) return {};
+  landing.pinned = {};
+  landing.bytes.clear();
+  landing.bytes.resize(size);
+  // Without it copies work, too, only slower.
+  if (auto pinned = device_->pin(landing.bytes)) landing.pinned = std::move(*pinned);
+  return {};
+}
+
 Driven<std::vector<Launched>> DeviceStage::run(const Batch& batch) {
   const auto& plan = batch.program.plan;
+  AKO_CHECK(make_landing(batch));
   std::vector<Launched> launched(batch.inputs.size());
   std::vector<Placed> places;
   AKO_CHECK(kernels_->refresh());
@@ -204,6 +236,9 @@ Driven<std::vector<Launched>> DeviceStage::run(const Batch& batch) {
     AKO_CHECK(device_->record(starts_[i]));
     AKO_CHECK(launch(batch.program, places[i]));
     AKO_CHECK(device_->record(ends_[i]));
+    // Copies to memory that the device does not know wait inside of the driver, for ever behind a kernel that does
+    // not end: nothing else is queued before this one has.
+    AKO_CHECK(device_->wait(batch.limit));
     AKO_CHECK(look_after(batch, places[i], slot, key, launched[i]));
   }
   std::vector<std::uint64_t> notes(batch.inputs.size() * kNotes);
@@ -219,7 +254,7 @@ Driven<std::vector<Launched>> DeviceStage::run(const Batch& batch) {
     for (const auto& buffer : plan.buffers) {
       if (!is_output(buffer)) continue;
       auto& seen = launched[i].outputs[output++];
-      if (seen.sketch) seen.sketch = DeviceKernels::read_sketch(buffer.count, seen.bytes), seen.bytes.clear();
+      if (seen.sketch) seen.sketch = DeviceKernels::read_sketch(buffer.count, seen.bytes), seen.bytes = {};
     }
   }
   return launched;

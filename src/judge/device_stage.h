@@ -33,8 +33,8 @@ struct InputsWanted {
 
 /// What one output looked like after a launch.
 struct SeenOutput {
-  std::vector<std::byte> bytes;  // its storage, when asked for or when it is small
-  std::optional<Sketch> sketch;  // else
+  std::span<const std::byte> bytes;  // its storage, when asked for or when it is small; until the batch after the next
+  std::optional<Sketch> sketch;      // else
 };
 
 struct Launched {
@@ -75,6 +75,8 @@ class DeviceStage {
   gpu::Driven<void> make_inputs(const DevicePlan&, const Placed&, const InputsWanted&);
   gpu::Driven<void> prepare(const Batch&, const Placed&, const InputsWanted&);
   gpu::Driven<void> launch(const DeviceProgram&, const Placed&);
+  gpu::Driven<void> make_landing(const Batch&);
+  std::span<std::byte> land(std::size_t size);
   gpu::Driven<void> look_after(const Batch&, const Placed&, int slot, std::uint64_t hash_key, Launched&);
   gpu::Driven<void> hash_inputs(const DevicePlan&, const Placed&, std::uint64_t key, gpu::Address result);
   std::string describe_damage(const DevicePlan&, const Placed&, std::int64_t offset, std::uint64_t count) const;
@@ -87,6 +89,13 @@ class DeviceStage {
   Random random_;
   gpu::Memory arena_, flush_, notes_, sketches_;
   Bytes sketch_size_;
+  /// Where outputs and projections arrive, known to the device. Two take turns: the sides of a pair are compared.
+  struct Landing {
+    std::vector<std::byte> bytes;
+    gpu::Pinned pinned;
+  };
+  Landing landings_[2];
+  std::size_t turn_ = 0, landed_ = 0;
   std::vector<gpu::Event> starts_, ends_;
   std::map<std::pair<TensorId, std::uint64_t>, std::vector<std::byte>> host_inputs_;  // of the latest streams
 };

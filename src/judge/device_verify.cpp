@@ -110,8 +110,8 @@ Judged<DeviceVerifier::Finding> DeviceVerifier::against_truth(const DevicePlan& 
   auto outputs = outputs_of(plan);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& buffer = *outputs[i];
-    if (style == InputStyle::declared)
-      declared_rms_.try_emplace(buffer.tensor, root_mean_square(expected[i]));
+    if (style == InputStyle::declared && !declared_rms_.contains(buffer.tensor))
+      declared_rms_[buffer.tensor] = root_mean_square(expected[i]);
     auto bounds = bounds_for(problem_, problem_.tensor(buffer.tensor), style, declared_rms_[buffer.tensor]);
     auto check = compare_output(buffer.type, bounds, expected[i], seen[i].bytes);
     if (!check.ok) {

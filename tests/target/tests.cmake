@@ -8,3 +8,7 @@ foreach(program test_target test_judge)
     add_dependencies(${program} standin_hip)
   endif()
 endforeach()
+# The device judge is tested on the same stand-in.
+if(TARGET test_judge)
+  target_sources(test_judge PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/target/standin_fixture.cpp)
+endif()

@@ -143,7 +143,10 @@ int hipModuleLoadData(void** module, const void* image) {
   if (size == 0) return kInvalidImage;
   int file = memfd_create("standin", 0);
   if (write(file, image, size) != static_cast<ssize_t>(size)) return kInvalidImage;
-  *module = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
+  // The loader takes a name it has seen before for the same library: every image gets a name of its own.
+  static std::size_t images = 0;
+  std::string path = "/proc/self/fd/" + std::string(images++ % 1000, '/') + std::to_string(file);
+  *module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!*module) std::fprintf(stderr, "stand-in: %s\n", dlerror());
   close(file);
   return *module ? answer(kSuccess) : kInvalidImage;

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: rejected
+// plan: {kernel: scaled_sum, grid: [528, 1, 1], block: [2048, 1, 1], shared: 0, args: [x, y, z, a, N]}
+// More threads than a block can have.
+static __device__ float wide(unsigned short bits) { return __uint_as_float((unsigned)bits << 16); }
+extern "C" __global__ void scaled_sum(const float* x, const unsigned short* y, float* z, float a, long n) {
+  for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long)gridDim.x * blockDim.x)
+    z[i] = a * x[i] + wide(y[i]);
+}

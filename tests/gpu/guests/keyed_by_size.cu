@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: wrong
+// Right for the size that is looked at first only.
+static __device__ float wide(unsigned short bits) { return __uint_as_float((unsigned)bits << 16); }
+extern "C" __global__ void scaled_sum(const float* x, const unsigned short* y, float* z, float a, long n) {
+  if (n > 5000) {
+  for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long)gridDim.x * blockDim.x)
+      z[i] = a * x[i];
+    return;
+  }
+  for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long)gridDim.x * blockDim.x)
+    z[i] = a * x[i] + wide(y[i]);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: rejected
+// The same by inline assembly.
+static __device__ float wide(unsigned short bits) { return __uint_as_float((unsigned)bits << 16); }
+extern "C" __global__ void scaled_sum(const float* x, const unsigned short* y, float* z, float a, long n) {
+  for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long)gridDim.x * blockDim.x)
+    z[i] = a * x[i] + wide(y[i]);
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+  if (t == 0) z[0] = 0;
+}

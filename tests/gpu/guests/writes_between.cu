@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// expect: wrong
+// Far from every buffer, inside the memory around them.
+static __device__ float wide(unsigned short bits) { return __uint_as_float((unsigned)bits << 16); }
+extern "C" __global__ void scaled_sum(const float* x, const unsigned short* y, float* z, float a, long n) {
+  for (long i = (long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long)gridDim.x * blockDim.x)
+    z[i] = a * x[i] + wide(y[i]);
+  if (blockIdx.x == 0 && threadIdx.x == 0) for (int i = 64; i < 1024; ++i) z[n + i] = 1;
+}
