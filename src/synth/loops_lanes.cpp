@@ -98,8 +98,14 @@ void Loops::prefetch(const Group& group, const Pass& pass) {
       const Range inner = bound_of(group, at).inner;
       if (inner.index < 0 || !mentions(program_, fetch.access, inner.index)) continue;
       const auto line = [&](const std::string& ahead, const char* what) {
-        printer_.code().line("__builtin_prefetch({} + {}{}, 0, 2);  // {}", printer_.tensor_name(access.ref),
-                             printer_.offset(access.ref, access.args), ahead, what);
+        // A vector of narrow elements is a part of a line: the line is asked for once.
+        const std::int64_t line_elements = 64 * 8 / storage_bits(program_.tensor(access.ref).type);
+        const bool several = line_elements > printer_.choices().lanes;
+        printer_.code().line(
+            "{}__builtin_prefetch({} + {}{}, 0, 2);  // {}",
+            several ? fmt::format("if ({} % {} == 0) ", printer_.index_text(pass.inner.index), line_elements)
+                    : std::string(),
+            printer_.tensor_name(access.ref), printer_.offset(access.ref, access.args), ahead, what);
       };
       printer_.bind_as(inner, printer_.index_text(pass.inner.index));
       if (!fetch.next_row) {

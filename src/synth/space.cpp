@@ -257,7 +257,8 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   space.start = space.naive;
   set(space.start, space, "threads", std::to_string(cores));
   set(space.start, space, "vector", std::to_string(widest));
-  set(space.start, space, "unroll", traits.contraction ? "4" : "2");
+  set(space.start, space, "unroll",
+      traits.contraction || space.pattern == Pattern::row_reduction ? "4" : "2");
   set(space.start, space, "passes", "merged");
   // One long sweep is what the processor's own prefetchers are made for.
   set(space.start, space, "prefetch", space.pattern == Pattern::row_reduction ? "row" : "off");
