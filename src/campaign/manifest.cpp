@@ -170,7 +170,7 @@ void check(Manifest& manifest, const YAML::Node& root, Reader& reader) {
 std::string quoted(std::string_view text) {
   YAML::Emitter emitter;
   emitter.SetStringFormat(YAML::DoubleQuoted);
-  emitter << printable(text);
+  emitter << std::string(text);  // control characters come out escaped
   return emitter.c_str();
 }
 
@@ -266,7 +266,8 @@ std::string to_yaml(const Manifest& m) {
     bool block = value.find('\n') != std::string::npos;
     std::string indented;
     for (char c : value) indented += c == '\n' ? "\n  " : std::string(1, c);
-    out += fmt::format("{}:{}{}\n", scalar(key), block ? "\n  " : " ", block ? indented : value);
+    out += fmt::format("{}:{}{}\n", key.empty() ? quoted(key) : scalar(key), block ? "\n  " : " ",
+                       block ? indented : value);
   }
   return out;
 }
