@@ -266,8 +266,8 @@ std::string to_yaml(const Manifest& m) {
     bool block = value.find('\n') != std::string::npos;
     std::string indented;
     for (char c : value) indented += c == '\n' ? "\n  " : std::string(1, c);
-    out += fmt::format("{}:{}{}\n", key.empty() ? quoted(key) : scalar(key), block ? "\n  " : " ",
-                       block ? indented : value);
+    out += fmt::format("{}:{}{}\n", key.empty() ? quoted(std::string_view()) : scalar(key),
+                       block ? "\n  " : " ", block ? indented : value);
   }
   return out;
 }
