@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/doctor_gpu.h"
 #include "sandbox/sandbox.h"
 #include "target/host/host.h"
 #include "target/host/run_guest.h"
@@ -114,9 +115,6 @@ void check_confinement(std::vector<Check>& checks) {
 
 void check_targets(std::vector<Check>& checks) {
   checks.push_back({"targets", "host", Health::works, "C++ kernels on this machine's processors", ""});
-  checks.push_back({"targets", "GPUs", Health::absent,
-                    "not part of this version: it optimizes for the host only, whether or not there is a GPU",
-                    ""});
 }
 
 std::string environment(const char* name) {
@@ -175,6 +173,7 @@ std::vector<Check> run_checks() {
   check_compiling(checks);
   check_confinement(checks);
   check_targets(checks);
+  check_gpus(checks);
   return checks;
 }
 
