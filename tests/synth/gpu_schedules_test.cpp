@@ -54,7 +54,7 @@ void check_target(const std::string& id, int more, unsigned seed) {
   ASSERT_EQ(emulated.compile(), "");
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Problem& problem = problems[samples[i].problem];
-    for (const Shape& shape : small_shapes(problem, 2e4)) {
+    for (const Shape& shape : small_shapes(problem, 4e3)) {
       const int order = i % 2 == 0 ? 1 : -1;
       EXPECT_EQ(emulated.check(i, problem, shape, samples[i].candidate, order), "")
           << problem.name << " " << shape.label << " [" << samples[i].label << "]";

@@ -202,10 +202,7 @@ class ProductWriter {
       e_.bind_as(s.indices[rank - 1].index, n);
     };
     bind(sum());
-    if (product_.finish.empty()) {
-      code.line(e_.store(sum().target, e_.offset(sum().target, sum().subscripts), value));
-      return;
-    }
+    if (product_.finish.empty()) return leave(sum(), value);
     std::map<TensorId, std::string> values{{sum().target, value}};
     e_.known = [&](ExprId id) -> std::optional<std::string> {
       const Expr& expr = program_.expr(id);
@@ -223,10 +220,34 @@ class ProductWriter {
         code.line("const {} {} = {};", e_.type(tensor.number), name, text);
         values[s.target] = name;
       } else {
-        code.line(e_.store(s.target, e_.offset(s.target, s.subscripts), text));
+        leave(s, text);
       }
     }
     e_.known = nullptr;
+  }
+
+  /// To memory, or to `pair_` where two neighbours are stored together.
+  void leave(const Statement& s, const std::string& value) {
+    const std::string offset = e_.offset(s.target, s.subscripts);
+    if (pair_.empty()) {
+      e_.code().line(e_.store(s.target, offset, value));
+    } else {
+      e_.code().line("{} = {};", pair_, e_.encoded(s.target, value));
+      pair_at_ = e_.place(s.target).pointer + " + (" + offset + ")";
+    }
+  }
+
+  /// The one tensor that elements end in, or -1.
+  TensorId only_result() const {
+    if (product_.finish.empty()) return sum().target;
+    TensorId result = -1;
+    for (const std::size_t at : product_.finish) {
+      const TensorId id = program_.statements[at].target;
+      if (program_.tensor(id).role == TensorRole::temporary) continue;
+      if (result >= 0) return -1;
+      result = id;
+    }
+    return result;
   }
 
   Unit& unit_;
@@ -234,6 +255,7 @@ class ProductWriter {
   const Program& program_;
   const Product& product_;
   ProductChoices c_;
+  std::string pair_, pair_at_;
 };
 
 class OrdinaryProduct : public ProductWriter {
@@ -428,9 +450,12 @@ class MatrixProduct : public ProductWriter {
     const std::string type = e_.storage_type(left());
     e_.need("matrix_units");
     kernel.vector = 8;
-    kernel.vector_when = product_.right_by_depth ? fmt::format("{} % 8 == 0", K)
-                                                 : fmt::format("{} % 8 == 0 && {} % 8 == 0", K, N);
-    code.line("constexpr bool whole = V > 1;  // lines are whole pieces of 16 bytes");
+    kernel.vector_when =
+        fmt::format("{} % {} == 0 && {} % {} == 0 && {} % {} == 0", M, c_.tile_m, N, c_.tile_n, K, c_.tile_k);
+    code.line("constexpr bool whole = V > 1;  // no tile hangs over an edge");
+    code.line("const bool pieces = whole || ({});  // lines are whole pieces of 16 bytes",
+              product_.right_by_depth ? fmt::format("{} % 8 == 0", K)
+                                      : fmt::format("{} % 8 == 0 && {} % 8 == 0", K, N));
     code.line("constexpr int threads = {}, stages = {}, wave_m = {}, wave_n = {};", threads, c_.stages,
               c_.warp_m, c_.warp_n);
     place(code);
@@ -443,7 +468,7 @@ class MatrixProduct : public ProductWriter {
     code.line(
         "// One stage: pieces of 8 elements, each line's shuffled by its number so that lines read together");
     code.line("// lie in different banks.");
-    code.open("const auto fetch = [&](int step)");
+    code.open("const auto fetch = [&](int step, int turn, int turns)");
     code.line("if (step >= steps) return;");
     code.line("{}* const left_tile = memory + step % stages * stage_elements;", type);
     code.line("{}* const right_tile = left_tile + tile_m * tile_k;", type);
@@ -460,7 +485,7 @@ class MatrixProduct : public ProductWriter {
     load_fragments(code, type);
     code.line("AKO_UNROLL");
     code.open("for (int step = 0; step < stages - 1; ++step)");
-    code.line("fetch(step);");
+    code.line("fetch(step, 0, 1);");
     code.line("copies_end_stage();");
     code.close();
     code.line("copies_wait<stages - 2>();");
@@ -470,16 +495,15 @@ class MatrixProduct : public ProductWriter {
     code.line("AKO_UNROLL");
     code.open("for (int slice = 0; slice < tile_k / 16; ++slice)");
     code.open("if (slice == tile_k / 16 - 1)");
-    code.line("// Everyone has read this stage, and the next one has come.");
-    code.line("copies_wait<stages - 2>();");
+    code.line(
+        "// Everyone has read this stage, and the next one has come; the one on its way is not ended yet.");
+    code.line("copies_wait<stages - 3>();");
     code.line("ako::barrier();");
     code.close();
     code.line("const bool last = slice == tile_k / 16 - 1;");
     code.line("load((slice + 1) % 2, last ? step + 1 : step, last ? 0 : (slice + 1) * 16);");
-    code.open("if (slice == 0)");
-    code.line("fetch(step + stages - 1);");
-    code.line("copies_end_stage();");
-    code.close();
+    code.line("fetch(step + stages - 1, slice, tile_k / 16);  // a part of it beside each slice");
+    code.line("if (last) copies_end_stage();");
     multiply(code, type);
     code.close();
     code.close();
@@ -494,13 +518,15 @@ class MatrixProduct : public ProductWriter {
     const std::string of = fmt::format("{}_piece", name);
     code.line("const int {0}_line = (int)(thread / ({1} / 8)), {0}_part = (int)(thread % ({1} / 8));", of,
               width);
+    code.line("constexpr int {}_count = {} * {} / 8 / threads;", of, lines, width);
     code.line("AKO_UNROLL");
-    code.open("for (int i = 0; i < {} * {} / 8 / threads; ++i)", lines, width);
+    code.open("for (int i = {0}_count * turn / turns; i < {0}_count * (turn + 1) / turns; ++i)", of);
     code.line("const int line = {0}_line + i * (threads / ({1} / 8)), part = {0}_part;", of, width);
     code.line("const index_t at = {} + line, along = {} + part * 8;", line_0, along_0);
     code.line("auto* const to = {} + line * {} + (part ^ line % 8) * 8;", tile, width);
-    code.line("copy_piece<whole>(to, {0} + at * {0}_stride + along, at < {1} ? (int)({2} - along) : 0);",
-              name, line_end, along_end);
+    code.line(
+        "copy_piece<whole>(to, {0} + at * {0}_stride + along, pieces, at < {1} ? (int)({2} - along) : 0);",
+        name, line_end, along_end);
     code.close();
   }
 
@@ -556,12 +582,34 @@ class MatrixProduct : public ProductWriter {
     code.line("AKO_UNROLL");
     code.open("for (int i = 0; i < wave_m / 16 * 2; ++i)");
     code.line("const index_t m = row_0 + (index_t)(m_0 + i * 8 + lane / 4);");
-    code.line("if (m >= {}) continue;", M);
+    code.line("if (!whole && m >= {}) continue;", M);
     code.line("AKO_UNROLL");
-    code.open("for (int j = 0; j < wave_n / 8 * 2; ++j)");
-    code.line("const index_t n = column_0 + (index_t)(n_0 + j / 2 * 8 + lane % 4 * 2 + j % 2);");
+    code.open("for (int j = 0; j < wave_n / 8; ++j)");
+    code.line("const float* const pair = &sums[i / 2][j][i % 2 * 2];");
+    code.line("const index_t n_pair = column_0 + (index_t)(n_0 + j * 8 + lane % 4 * 2);");
+    const TensorId result = only_result();
+    const bool pairs = result >= 0 && !is_packed(program_.tensor(result).type);
+    if (pairs) {
+      code.open("if (whole)");
+      code.line("vec<{}, 2> two;", e_.storage_type(result));
+      code.line("AKO_UNROLL");
+      code.open("for (int k = 0; k < 2; ++k)");
+      code.line("const index_t n = n_pair + k;");
+      pair_ = "two[k]";
+      finish("m", "n", "pair[k]");
+      pair_.clear();
+      code.close();
+      code.line("const index_t n = n_pair;");
+      code.line("ako::store({}, two);", pair_at_);
+      code.line("continue;");
+      code.close();
+    }
+    code.line("AKO_UNROLL");
+    code.open("for (int k = 0; k < 2; ++k)");
+    code.line("const index_t n = n_pair + k;");
     code.line("if (n >= {}) continue;", N);
-    finish("m", "n", "sums[i / 2][j / 2][i % 2 * 2 + j % 2]");
+    finish("m", "n", "pair[k]");
+    code.close();
     code.close();
     code.close();
   }

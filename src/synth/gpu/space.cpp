@@ -187,7 +187,7 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
                        "latency"});
       knobs.push_back({"stages",
                        "stages of operands on their way to the matrix units",
-                       {"2", "3", "4", "5"},
+                       {"3", "4", "5"},
                        false,
                        "latency"});
     }
@@ -231,7 +231,7 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space, "product", "tiled");
   set(space, "tile", "128x128");
   set(space, "thread_tile", "8x8");
-  set(space, "depth", "16");
+  set(space, "depth", "8");
   set(space, "product", "matrix");
   set(space, "wave_tile", "64x64");
   set(space, "stages", "3");

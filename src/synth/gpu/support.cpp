@@ -66,9 +66,11 @@ AKO_DEVICE u64 argument_key(float value, u32 place) {
     {"matrix_units", "", R"(#if AKO_CUDA
 // 16 bytes on their way to shared memory; `there`: how many of the 8 elements exist.
 template <bool whole, class T>
-AKO_DEVICE void copy_piece(T* to, const T* from, int there) {
+AKO_DEVICE void copy_piece(T* to, const T* from, bool pieces, int there) {
+  const u32 address = (u32)__cvta_generic_to_shared(to);
   if (whole) {
-    const u32 address = (u32)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+  } else if (pieces) {
     const int bytes = there > 0 ? 16 : 0;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(there > 0 ? from : to), "r"(bytes) : "memory");
   } else {
@@ -106,7 +108,7 @@ __device__ __forceinline__ void multiply_fragments<f16>(float (&c)[4], const u32
 }
 #elif AKO_HOST
 template <bool whole, class T>
-AKO_DEVICE void copy_piece(T* to, const T* from, int there) {
+AKO_DEVICE void copy_piece(T* to, const T* from, bool, int there) {
   for (int i = 0; i < 8; ++i) to[i] = i < there ? from[i] : T(0.0f);
 }
 AKO_DEVICE void copies_end_stage() {}
