@@ -11,7 +11,8 @@ namespace ako {
 
 namespace {
 
-using namespace synth::gpu;
+using synth::gpu::Unit;
+using synth::gpu::write_nest;
 
 class Binder {
  public:
