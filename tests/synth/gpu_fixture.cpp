@@ -79,8 +79,8 @@ double decibels(const std::vector<double>& expected, const std::vector<double>& 
   return noise == 0 ? 1000 : 10 * std::log10(signal / noise);
 }
 
-std::string compare(const Problem& problem, const Tensor& tensor, const std::vector<double>& expected,
-                    const std::vector<double>& got) {
+std::string compare_emulated(const Problem& problem, const Tensor& tensor,
+                             const std::vector<double>& expected, const std::vector<double>& got) {
   const Tolerance& tolerance = problem.tolerance;
   if (tolerance.snr_db && tensor.number == NumberClass::real && expected.size() > 8) {
     const double snr = decibels(expected, got);
@@ -315,7 +315,7 @@ std::string Emulated::check(std::size_t which, const Problem& problem, const Sha
     const auto& expected = data.expected[output++];
     std::vector<double> got(expected.size());
     decode_array(tensor.type, buffers[i].bytes(), got);
-    if (std::string wrong = compare(problem, tensor, expected, got); !wrong.empty()) return wrong;
+    if (std::string wrong = compare_emulated(problem, tensor, expected, got); !wrong.empty()) return wrong;
   }
   return {};
 }

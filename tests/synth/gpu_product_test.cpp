@@ -16,12 +16,12 @@ Problem with(const std::string& name, const std::string& shapes) {
   return {};
 }
 
-struct Case {
+struct ProductCase {
   const char *problem, *shapes, *schedule;
 };
 
 TEST(GpuProducts, AgreeWithTheReferenceOnWholeTilesAndAtEdges) {
-  const Case cases[] = {
+  const ProductCase cases[] = {
       {"matmul", "M=64,N=64,K=16;M=17,N=33,K=9", "product=tiled tile=64x64 thread_tile=4x4 depth=8"},
       {"matmul_bias_gelu", "M=65,N=66,K=20", "product=tiled tile=64x64 thread_tile=4x4 depth=16"},
       {"matmul_bf16", "M=64,N=64,K=64;M=9,N=72,K=136;M=17,N=33,K=65",
@@ -31,7 +31,7 @@ TEST(GpuProducts, AgreeWithTheReferenceOnWholeTilesAndAtEdges) {
   Emulated emulated(32);
   std::vector<Problem> problems;
   std::vector<Candidate> candidates;
-  for (const Case& each : cases) {
+  for (const ProductCase& each : cases) {
     problems.push_back(with(each.problem, each.shapes));
     Schedule schedule = synth::gpu::make_space(problems.back(), target).start;
     const Schedule changes = *parse_schedule(each.schedule);

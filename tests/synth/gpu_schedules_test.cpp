@@ -28,7 +28,7 @@ std::vector<Schedule> drawn(const ScheduleSpace& space, int more, unsigned seed)
   return schedules;
 }
 
-struct Sample {
+struct DrawnSample {
   std::size_t problem;
   std::string label;
   Candidate candidate;
@@ -38,7 +38,7 @@ void check_target(const std::string& id, int more, unsigned seed) {
   const std::vector<Problem> problems = shipped_problems();
   const TargetFacts target = gpu_target(id);
   Emulated emulated(id.starts_with("gfx") ? 64 : 32);
-  std::vector<Sample> samples;
+  std::vector<DrawnSample> samples;
   for (std::size_t i = 0; i < problems.size(); ++i) {
     const ScheduleSpace space = synth::gpu::make_space(problems[i], target);
     EXPECT_EQ(space.invalid(space.start), "") << problems[i].name;
