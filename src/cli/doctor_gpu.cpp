@@ -15,7 +15,8 @@ constexpr const char* kGpus = "GPUs";
 Check device_check(const gpu::Found::One& one) {
   const auto& info = one.info;
   Check check{kGpus, info.target, Health::works, "", ""};
-  check.found = fmt::format("{}, {} units, {}, at {}", info.name, info.compute_units, to_text(info.memory), info.bus);
+  check.found =
+      fmt::format("{}, {} units, {}, at {}", info.name, info.compute_units, to_text(info.memory), info.bus);
   auto compilers = find_toolchains();
   if (auto compiler = choose_toolchain(compilers, device_language(info.target), info.target)) {
     check.found += "; compiled by " + (*compiler)->identity().substr(0, 40);
@@ -36,9 +37,11 @@ Check device_check(const gpu::Found::One& one) {
 void check_gpus(std::vector<Check>& checks) {
   auto found = gpu::find_devices();
   for (const auto& driver : found.drivers)
-    checks.push_back({kGpus, std::string(gpu::name_of(driver->api())) + " driver", Health::works, driver->library(), ""});
+    checks.push_back(
+        {kGpus, std::string(gpu::name_of(driver->api())) + " driver", Health::works, driver->library(), ""});
   for (const auto& one : found.devices) checks.push_back(device_check(one));
-  for (const auto& error : found.missing) checks.push_back({kGpus, "driver", Health::absent, error.what, error.advice});
+  for (const auto& error : found.missing)
+    checks.push_back({kGpus, "driver", Health::absent, error.what, error.advice});
 }
 
 }  // namespace ako

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ako reference`: expected values in fp64 on a device, for a judge that started it. A process and a device context
-// of its own: no kernel under judgement can address what stands here. One JSON line asks, one answers; the values
-// go into host memory that the judge shares.
+// `ako reference`: expected values in fp64 on a device, for a judge that started it. A process and a device
+// context of its own: no kernel under judgement can address what stands here. One JSON line asks, one
+// answers; the values go into host memory that the judge shares.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -36,7 +36,8 @@ Result<ReferenceQuestion> read_question(const std::string& line) {
   auto problem = parse_problem(json_fields::text(value, "problem"), json_fields::text(value, "path"));
   if (!problem) return std::unexpected(problem.error().front());
   ReferenceQuestion question{std::move(*problem), {}, {}, json_fields::text(value, "memory"), {}};
-  for (const auto& dim : json_fields::field(value, "dims")) question.shape.dims.push_back(dim.get<std::int64_t>());
+  for (const auto& dim : json_fields::field(value, "dims"))
+    question.shape.dims.push_back(dim.get<std::int64_t>());
   if (question.shape.dims.size() != question.problem.dims.size())
     return fail(ErrorKind::invalid_input, "a question for a reference does not name every dim");
   question.inputs = {static_cast<InputStyle>(json_fields::integer(value, "style")),
@@ -134,7 +135,8 @@ class ReferenceService {
       }
       auto& bytes =
           uploads.emplace_back(static_cast<std::size_t>(storage_bytes(buffer.type, buffer.elements).count));
-      generate_input(question.problem, buffer.tensor, question.shape, inputs.style, inputs.seed, inputs.stream, bytes);
+      generate_input(question.problem, buffer.tensor, question.shape, inputs.style, inputs.seed,
+                     inputs.stream, bytes);
       AKO_CHECK_RESULT(device_->upload(memory[i].address(), bytes));
     }
     if (!uploads.empty()) AKO_CHECK_RESULT(device_->wait(Seconds(60)));
@@ -178,8 +180,9 @@ int reference(const ReferenceOptions& options, const Context& context) {
   auto devices = gpu::devices_of(found, options.target);
   std::erase_if(devices, [&](const auto& one) { return one.info.ordinal != options.device; });
   if (devices.empty())
-    return complain(context, Error{ErrorKind::unavailable, "no device of target " + options.target + " is here",
-                                   "'ako doctor' says what GPU pieces exist"});
+    return complain(context,
+                    Error{ErrorKind::unavailable, "no device of target " + options.target + " is here",
+                          "'ako doctor' says what GPU pieces exist"});
   auto service = ReferenceService::start(devices.front());
   std::string line;
   while (std::getline(std::cin, line)) {
@@ -197,7 +200,8 @@ int reference(const ReferenceOptions& options, const Context& context) {
 
 void add_reference(CLI::App& app, Context& context) {
   auto options = std::make_shared<ReferenceOptions>();
-  CLI::App* command = app.add_subcommand("reference", "Expected values in fp64 on a device; a judge starts it.");
+  CLI::App* command =
+      app.add_subcommand("reference", "Expected values in fp64 on a device; a judge starts it.");
   command->group("");  // a part of `ako judge`, not for people
   command->add_option("--target", options->target, "Device to compute on")->required();
   command->add_option("--device", options->device, "Its number");

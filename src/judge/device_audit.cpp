@@ -19,10 +19,10 @@ const std::vector<Forbidden>& table() {
   static const std::vector<Forbidden> all = {
       {"device-clock",
        "reads a clock: what a kernel computes must not depend on when it runs",
-       {"clock", "clock64", "wall_clock64", "__clock", "__clock64", "globaltimer", "__globaltimer", "__nanosleep",
-        "__builtin_readcyclecounter", "__builtin_amdgcn_s_memtime", "__builtin_amdgcn_s_memrealtime",
-        "__builtin_amdgcn_s_sleep", "__nvvm_read_ptx_sreg_clock", "__nvvm_read_ptx_sreg_clock64",
-        "__nvvm_read_ptx_sreg_globaltimer", "__builtin_readsteadycounter"},
+       {"clock", "clock64", "wall_clock64", "__clock", "__clock64", "globaltimer", "__globaltimer",
+        "__nanosleep", "__builtin_readcyclecounter", "__builtin_amdgcn_s_memtime",
+        "__builtin_amdgcn_s_memrealtime", "__builtin_amdgcn_s_sleep", "__nvvm_read_ptx_sreg_clock",
+        "__nvvm_read_ptx_sreg_clock64", "__nvvm_read_ptx_sreg_globaltimer", "__builtin_readsteadycounter"},
        {"%clock", "%globaltimer", "nanosleep", "s_memtime", "s_memrealtime", "s_sleep", "s_getreg"}},
       {"device-memory",
        "allocates memory: a launch plan declares what a kernel needs as workspace",
@@ -45,7 +45,8 @@ std::optional<Rejected> look_at(const CppToken& token, const std::string& file) 
                      : token.kind == CppToken::Kind::text &&
                            std::any_of(one.text.begin(), one.text.end(),
                                        [&](auto part) { return token.text.find(part) != std::string::npos; });
-    if (found) return Rejected{std::string(one.rule), std::string(one.reason), fmt::format("{}:{}", file, token.line)};
+    if (found)
+      return Rejected{std::string(one.rule), std::string(one.reason), fmt::format("{}:{}", file, token.line)};
   }
   return std::nullopt;
 }

@@ -12,21 +12,25 @@ namespace {
 
 constexpr std::size_t kCases = 5;
 constexpr double kDeviceBudget = 2e12;  // reference operations of one shape, where a device evaluates them
-constexpr double kRepeatWork = 1e9;  // larger cases are not repeated to see whether results differ
+constexpr double kRepeatWork = 1e9;     // larger cases are not repeated to see whether results differ
 constexpr Seconds kLaunchLimit{5};
 
 Judged<std::vector<Launched>> run_once(DeviceBench& bench, DeviceStage& stage, const DeviceProgram& program,
-                                       const InputsWanted& inputs, const DeviceContender& who, const Shape& shape) {
+                                       const InputsWanted& inputs, const DeviceContender& who,
+                                       const Shape& shape) {
   auto ran = stage.run({program, {inputs}, 0, false, kLaunchLimit});
-  if (!ran) return std::unexpected(outcome_of(ran.error(), who.side, "check", shape.label, bench.context_lost));
+  if (!ran)
+    return std::unexpected(outcome_of(ran.error(), who.side, "check", shape.label, bench.context_lost));
   return std::move(*ran);
 }
 
 /// Declared values first; then every second case a style of chance, if any, else other seeds.
-std::vector<CheckCase> cases_of(const DeviceBench& bench, const Shape& shape, std::uint64_t seed, bool alone) {
+std::vector<CheckCase> cases_of(const DeviceBench& bench, const Shape& shape, std::uint64_t seed,
+                                bool alone) {
   auto planned = plan_checks(bench.problem, shape, seed, alone);
   if (planned.size() >= kCases || !bench.reference.on_device(bench.problem)) return planned;
-  auto affordable = static_cast<std::size_t>(kDeviceBudget / std::max(reference_work(bench.problem, shape), 1.0));
+  auto affordable =
+      static_cast<std::size_t>(kDeviceBudget / std::max(reference_work(bench.problem, shape), 1.0));
   auto styles = check_styles(bench.problem);
   Random random(seed, 0x7374796c65);
   std::shuffle(styles.begin() + 1, styles.end(), random);  // the first is `declared`
@@ -58,7 +62,8 @@ Outcome outcome_of(const gpu::Fault& fault, Side side, const std::string& stage,
                    bool& context_lost) {
   using Kind = gpu::Fault::Kind;
   context_lost |= fault.context_lost;
-  if (fault.kind == Kind::device || fault.kind == Kind::other) return InfrastructureError{"the device: " + fault.reason};
+  if (fault.kind == Kind::device || fault.kind == Kind::other)
+    return InfrastructureError{"the device: " + fault.reason};
   if (side == Side::incumbent)
     return InfrastructureError{"the incumbent failed in " + stage + " on " + shape + ": " + fault.reason};
   switch (fault.kind) {

@@ -56,10 +56,11 @@ struct DeviceTimed {
   std::optional<Comparison> comparison;
 };
 /// `incumbent`: null, the candidate is timed alone.
-Judged<DeviceTimed> time_on_device(DeviceBench&, const DeviceContender& candidate, const DeviceContender* incumbent,
-                                   const DeviceTimingRequest&);
+Judged<DeviceTimed> time_on_device(DeviceBench&, const DeviceContender& candidate,
+                                   const DeviceContender* incumbent, const DeviceTimingRequest&);
 
 /// What a fault means for whoever launched; notes whether the context is lost.
-Outcome outcome_of(const gpu::Fault&, Side, const std::string& stage, const std::string& shape, bool& context_lost);
+Outcome outcome_of(const gpu::Fault&, Side, const std::string& stage, const std::string& shape,
+                   bool& context_lost);
 
 }  // namespace ako

@@ -61,14 +61,15 @@ struct DeviceJudge::State {
   };
   Judged<Compiled> compile(const Candidate&, const Problem&, Side);
   Judged<std::vector<std::pair<const Shape*, DeviceChecked>>> check(DeviceBench&, const JudgeRequest&,
-                                                                    const DeviceContender&, std::uint64_t seed);
+                                                                    const DeviceContender&,
+                                                                    std::uint64_t seed);
   Judged<void> stages(const JudgeRequest&, const Problem&, DeviceBench&, Verdict&);
   Judged<void> time(const JudgeRequest&, DeviceBench&, const DeviceContender&,
                     std::vector<std::pair<const Shape*, DeviceChecked>>, Verdict&);
 };
 
-Judged<DeviceJudge::State::Compiled> DeviceJudge::State::compile(const Candidate& candidate, const Problem& problem,
-                                                                 Side side) {
+Judged<DeviceJudge::State::Compiled> DeviceJudge::State::compile(const Candidate& candidate,
+                                                                 const Problem& problem, Side side) {
   AKO_JUDGED(auto* toolchain, choose_toolchain(toolchains, candidate.language, facts.id));
   AKO_JUDGED(auto built, toolchain->build(candidate, problem, facts));
   if (auto* artifact = std::get_if<Artifact>(&built)) {
@@ -77,7 +78,8 @@ Judged<DeviceJudge::State::Compiled> DeviceJudge::State::compile(const Candidate
   }
   const auto& failure = std::get<CompileFailure>(built);
   if (side == Side::incumbent)
-    return std::unexpected(Outcome(InfrastructureError{"the incumbent does not compile any more: " + failure.log}));
+    return std::unexpected(
+        Outcome(InfrastructureError{"the incumbent does not compile any more: " + failure.log}));
   if (failure.timed_out) return std::unexpected(Outcome(TimedOut{"compile", Seconds(60), ""}));
   return std::unexpected(Outcome(CompileError{failure.log}));
 }
@@ -94,7 +96,8 @@ Judged<std::vector<std::pair<const Shape*, DeviceChecked>>> DeviceJudge::State::
     bool listed = std::find(level.begin(), level.end(), &shape) != level.end();
     if (!listed && work < kSmallShape && extra < kExtraShapes) order.emplace_back(work, &shape), ++extra;
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::map<const Shape*, DeviceChecked> seen;
   for (const auto& [work, shape] : order) {
     bench.progress("check " + shape->label);
@@ -107,8 +110,10 @@ Judged<std::vector<std::pair<const Shape*, DeviceChecked>>> DeviceJudge::State::
   return result;
 }
 
-Judged<void> DeviceJudge::State::time(const JudgeRequest& request, DeviceBench& bench, const DeviceContender& candidate,
-                                      std::vector<std::pair<const Shape*, DeviceChecked>> shapes, Verdict& verdict) {
+Judged<void> DeviceJudge::State::time(const JudgeRequest& request, DeviceBench& bench,
+                                      const DeviceContender& candidate,
+                                      std::vector<std::pair<const Shape*, DeviceChecked>> shapes,
+                                      Verdict& verdict) {
   std::optional<Compiled> other;
   std::optional<DeviceContender> incumbent;
   if (request.incumbent) {
@@ -124,8 +129,12 @@ Judged<void> DeviceJudge::State::time(const JudgeRequest& request, DeviceBench& 
             Outcome(InfrastructureError{"the incumbent itself is not correct: " + to_text(fine.error())}));
     }
   }
-  DeviceTimingRequest timing{std::move(shapes),   request.effort,     request.time_budget,
-                             request.time_limit, verdict.seed ^ 0x74696d696e67, noise};
+  DeviceTimingRequest timing{std::move(shapes),
+                             request.effort,
+                             request.time_budget,
+                             request.time_limit,
+                             verdict.seed ^ 0x74696d696e67,
+                             noise};
   auto timed = time_on_device(bench, candidate, incumbent ? &*incumbent : nullptr, timing);
   if (!timed) return std::unexpected(timed.error());
   verdict.timings = std::move(timed->timings);
@@ -134,13 +143,14 @@ Judged<void> DeviceJudge::State::time(const JudgeRequest& request, DeviceBench& 
   return {};
 }
 
-Judged<void> DeviceJudge::State::stages(const JudgeRequest& request, const Problem& problem, DeviceBench& bench,
-                                        Verdict& verdict) {
+Judged<void> DeviceJudge::State::stages(const JudgeRequest& request, const Problem& problem,
+                                        DeviceBench& bench, Verdict& verdict) {
   Stopwatch watch;
   double mark = 0;
   auto lap = [&] { return watch.elapsed().count() - std::exchange(mark, watch.elapsed().count()); };
   bench.progress("audit");
-  if (auto rejected = audit_device_sources(request.candidate.sources)) return std::unexpected(Outcome(*rejected));
+  if (auto rejected = audit_device_sources(request.candidate.sources))
+    return std::unexpected(Outcome(*rejected));
   verdict.spent.audit_s += lap();
   bench.progress("compile");
   auto compiled = compile(request.candidate, problem, Side::candidate);
@@ -172,7 +182,8 @@ Judged<void> DeviceJudge::State::stages(const JudgeRequest& request, const Probl
 DeviceJudge::DeviceJudge(std::unique_ptr<State> state) : state_(std::move(state)) {}
 DeviceJudge::~DeviceJudge() = default;
 
-Result<std::unique_ptr<DeviceJudge>> DeviceJudge::create(const gpu::Driver& driver, const gpu::DeviceInfo& info,
+Result<std::unique_ptr<DeviceJudge>> DeviceJudge::create(const gpu::Driver& driver,
+                                                         const gpu::DeviceInfo& info,
                                                          std::vector<std::unique_ptr<Toolchain>> toolchains,
                                                          std::vector<std::string> reference_command) {
   auto state = std::make_unique<State>();
@@ -207,8 +218,9 @@ Result<Verdict> DeviceJudge::judge(const JudgeRequest& request, const JudgeClien
     verdict.target = state_->facts.id;
     verdict.trust = Trust::device_only;
     verdict.seed = request.seed ? request.seed : secret_seed();
-    DeviceBench bench{*state_->device, *state_->kernels, *state_->reference, problem,       state_->facts,
-                      progress,        stop,             verdict.spent,      verdict.notes, state_->context_lost};
+    DeviceBench bench{
+        *state_->device, *state_->kernels, *state_->reference,  problem, state_->facts, progress, stop,
+        verdict.spent,   verdict.notes,    state_->context_lost};
     auto done = state_->stages(request, problem, bench, verdict);
     verdict.outcome = done ? Outcome(Correct{}) : done.error();
     auto* failure = std::get_if<InfrastructureError>(&verdict.outcome);

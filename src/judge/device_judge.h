@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of the `kernel` contract: loads candidates' code objects itself and launches them by their plans. No
-// candidate code runs on the measuring side (trust `device-only`).
+// The judge of the `kernel` contract: loads candidates' code objects itself and launches them by their plans.
+// No candidate code runs on the measuring side (trust `device-only`).
 #pragma once
 
 #include "judge/device_contest.h"

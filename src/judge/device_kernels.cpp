@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/random.h"
 #include "base/files.h"
+#include "base/random.h"
 #include "judge/device_source.h"
 #include "problem/normal_table.h"
 #include "problem/scalar_format.h"
@@ -42,7 +42,8 @@ DeviceType device_type(ScalarType type) {
     result.format = static_cast<std::uint64_t>(format.exponent_bits) |
                     static_cast<std::uint64_t>(format.mantissa_bits) << 8 |
                     static_cast<std::uint64_t>(format.specials) << 16 |
-                    static_cast<std::uint64_t>(format.padding) << 24 | static_cast<std::uint64_t>(format.bias) << 32;
+                    static_cast<std::uint64_t>(format.padding) << 24 |
+                    static_cast<std::uint64_t>(format.bias) << 32;
   } else {
     result.kind = class_of(type) == NumberClass::boolean ? kBoolean : kInteger;
     result.is_signed = type != ScalarType::u8;
@@ -94,9 +95,10 @@ Result<DeviceKernels> DeviceKernels::load(gpu::Device& device,
   AKO_TRY(auto* toolchain, choose_toolchain(toolchains, candidate.language, facts.id));
   AKO_TRY(auto built, toolchain->build(candidate, *problem, facts));
   if (auto* failure = std::get_if<CompileFailure>(&built))
-    return fail(ErrorKind::internal,
-                fmt::format("{} does not compile the judge's own kernels: {}", toolchain->identity(), failure->log),
-                "please report it with the compiler's version");
+    return fail(
+        ErrorKind::internal,
+        fmt::format("{} does not compile the judge's own kernels: {}", toolchain->identity(), failure->log),
+        "please report it with the compiler's version");
   AKO_TRY(auto image, read_file(std::get<Artifact>(built).code));
   return load(device, std::as_bytes(std::span(image)));
 }
@@ -124,7 +126,8 @@ Result<void> DeviceKernels::test_generator() const {
   const std::uint64_t seed = 0x1234567890ABCDEF, stream = 77;
   for (TensorId tensor : kernel_tensors(*problem)) {
     if (problem->tensor(tensor).role == TensorRole::output) continue;
-    auto size = storage_bytes(problem->tensor(tensor).type, element_count(*problem, problem->tensor(tensor), shape));
+    auto size =
+        storage_bytes(problem->tensor(tensor).type, element_count(*problem, problem->tensor(tensor), shape));
     std::vector<std::byte> here(static_cast<std::size_t>(size.count)), there(here.size());
     generate_input(*problem, tensor, shape, InputStyle::declared, seed, stream, here, 1);
     AKO_RESULT(auto memory, device_->allocate(size));
@@ -133,17 +136,20 @@ Result<void> DeviceKernels::test_generator() const {
     AKO_CHECK_RESULT(device_->wait(Seconds(10)));
     if (here != there)
       return fail(ErrorKind::internal,
-                  fmt::format("the device does not make the host's input values ({})", problem->tensor(tensor).values->text),
+                  fmt::format("the device does not make the host's input values ({})",
+                              problem->tensor(tensor).values->text),
                   "please report it with the compiler's version and the device's name");
   }
   return {};
 }
 
-Driven<void> DeviceKernels::run(const gpu::Kernel& kernel, std::int64_t threads, const Arguments& arguments) const {
+Driven<void> DeviceKernels::run(const gpu::Kernel& kernel, std::int64_t threads,
+                                const Arguments& arguments) const {
   gpu::LaunchSize size;
   size.block[0] = kThreads;
   // Loops with a grid's stride: enough blocks to fill the device is enough.
-  size.grid[0] = std::clamp<std::int64_t>((threads + kThreads - 1) / kThreads, 1, 32LL * device_->info().compute_units);
+  size.grid[0] =
+      std::clamp<std::int64_t>((threads + kThreads - 1) / kThreads, 1, 32LL * device_->info().compute_units);
   return device_->launch(kernel, size, arguments);
 }
 
@@ -161,8 +167,8 @@ bool DeviceKernels::makes(const Problem& problem, TensorId which) {
   }
 }
 
-Driven<void> DeviceKernels::generate(const Problem& problem, TensorId which, const Shape& shape, std::uint64_t seed,
-                                     std::uint64_t stream, Address out) const {
+Driven<void> DeviceKernels::generate(const Problem& problem, TensorId which, const Shape& shape,
+                                     std::uint64_t seed, std::uint64_t stream, Address out) const {
   const Tensor& tensor = problem.tensor(which);
   const ValueSpec spec = tensor.values.value_or(ValueSpec{});
   auto argument = [&](std::size_t i, double otherwise) {
@@ -212,7 +218,9 @@ Driven<void> DeviceKernels::scrub_shared() const {
 
 Driven<void> DeviceKernels::nothing() const { return run(nothing_, 1, Arguments().add(std::int32_t{0})); }
 
-std::int64_t DeviceKernels::sketch_chunks(std::int64_t count) { return std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kSketchChunks); }
+std::int64_t DeviceKernels::sketch_chunks(std::int64_t count) {
+  return std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, kSketchChunks);
+}
 bool DeviceKernels::sketches(ScalarType type) { return whole_bytes(type); }
 
 Driven<void> DeviceKernels::sketch(Address in, ScalarType scalar, std::int64_t count, std::uint64_t key,

@@ -22,7 +22,8 @@ struct Sketch {
 class DeviceKernels {
  public:
   /// Compiles the source (or finds it in the cache), loads it, and holds its generator to the host's.
-  static Result<DeviceKernels> load(gpu::Device&, std::span<const std::unique_ptr<Toolchain>>, const TargetFacts&);
+  static Result<DeviceKernels> load(gpu::Device&, std::span<const std::unique_ptr<Toolchain>>,
+                                    const TargetFacts&);
   static Result<DeviceKernels> load(gpu::Device&, std::span<const std::byte> image);
 
   /// Whether generate() makes this tensor's values; others are made on the host and uploaded.
@@ -33,7 +34,8 @@ class DeviceKernels {
   /// Puts the generator's table back in place, whoever may have written there.
   gpu::Driven<void> refresh();
   gpu::Driven<void> set(gpu::Address, Bytes, std::uint8_t value) const;
-  /// Adds to result[0], result[1]: bytes of [begin, end) that are not `value`, and 1 + the offset of the first.
+  /// Adds to result[0], result[1]: bytes of [begin, end) that are not `value`, and 1 + the offset of the
+  /// first.
   gpu::Driven<void> guard(gpu::Address base, std::int64_t begin, std::int64_t end, std::uint8_t value,
                           gpu::Address result) const;
   gpu::Driven<void> hash(gpu::Address, Bytes, std::uint64_t key, gpu::Address result) const;
@@ -43,7 +45,8 @@ class DeviceKernels {
   static std::int64_t sketch_chunks(std::int64_t count);
   static Bytes sketch_bytes(std::int64_t count) { return {24 * sketch_chunks(count)}; }
   /// Queues a projection of `count` elements into `out`, which holds zeros.
-  gpu::Driven<void> sketch(gpu::Address, ScalarType, std::int64_t count, std::uint64_t key, gpu::Address out) const;
+  gpu::Driven<void> sketch(gpu::Address, ScalarType, std::int64_t count, std::uint64_t key,
+                           gpu::Address out) const;
   static Sketch read_sketch(std::int64_t count, std::span<const std::byte>);
   /// Types that a sketch can read: whole bytes.
   static bool sketches(ScalarType);

@@ -18,7 +18,8 @@ Result<DeviceBuffer> workspace_of(const WorkspaceBuffer& declared, const Binding
   for (const auto& extent : declared.shape) {
     AKO_TRY(std::int64_t size, evaluate(extent, names));
     if (size < 0 || __builtin_mul_overflow(buffer.count, size, &buffer.count))
-      return fail(ErrorKind::invalid_input, "workspace " + declared.name + " has an impossible size: " + extent.text);
+      return fail(ErrorKind::invalid_input,
+                  "workspace " + declared.name + " has an impossible size: " + extent.text);
   }
   buffer.size = storage_bytes(buffer.type, buffer.count);
   return buffer;
@@ -57,7 +58,8 @@ Result<DeviceArgument> argument_of(const Argument& bound, const Problem& problem
     case Argument::Kind::tensor:
       for (std::size_t i = 0; i < tensors; ++i)
         if (plan.buffers[i].tensor == bound.ref) return DeviceArgument{static_cast<int>(i), 0, 8};
-      return fail(ErrorKind::invalid_input, "the launch plan passes a tensor that is no input or output of the problem");
+      return fail(ErrorKind::invalid_input,
+                  "the launch plan passes a tensor that is no input or output of the problem");
     case Argument::Kind::workspace:
       return DeviceArgument{static_cast<int>(tensors) + bound.ref, 0, 8};
     case Argument::Kind::scalar:

@@ -16,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// Reference operations below which the host answers sooner than a question gets to the other process and back.
+// Reference operations below which the host answers sooner than a question gets to the other process and
+// back.
 constexpr double kHostWork = 4e7;
 constexpr Seconds kAnswerWait{120};
 
@@ -36,7 +37,8 @@ std::vector<std::pair<std::size_t, std::size_t>> value_ranges(const Problem& pro
 Result<std::byte*> map(int file, std::size_t size) {
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED)
-    return fail(ErrorKind::io, fmt::format("cannot map {} bytes of shared memory", size), "free memory, try again");
+    return fail(ErrorKind::io, fmt::format("cannot map {} bytes of shared memory", size),
+                "free memory, try again");
   return static_cast<std::byte*>(memory);
 }
 
@@ -46,7 +48,8 @@ Result<SharedValues> SharedValues::create(Bytes size) {
   Descriptor file(::memfd_create("ako-expected", MFD_CLOEXEC));
   auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(size.count, 8));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
-    return fail(ErrorKind::io, fmt::format("cannot make {} bytes of shared memory", bytes), "free memory, try again");
+    return fail(ErrorKind::io, fmt::format("cannot make {} bytes of shared memory", bytes),
+                "free memory, try again");
   AKO_TRY(auto* memory, map(file.get(), bytes));
   return SharedValues(std::move(file), memory, bytes);
 }
@@ -126,19 +129,16 @@ Result<ExpectedValues> DeviceReference::by_process(const Problem& problem, const
   if (process_ && !process_->alive()) process_.reset();
   warm_up();
   if (!process_) return fail(ErrorKind::unavailable, "the reference process does not start");
-  json question = {{"problem", problem.source},
-                   {"path", problem.path.string()},
-                   {"dims", shape.dims},
-                   {"style", static_cast<int>(wanted.style)},
-                   {"seed", wanted.seed},
-                   {"stream", wanted.stream},
-                   {"memory", shared_->name()},
-                   {"bytes", shared_->bytes().size()}};
+  json question = {{"problem", problem.source}, {"path", problem.path.string()},
+                   {"dims", shape.dims},        {"style", static_cast<int>(wanted.style)},
+                   {"seed", wanted.seed},       {"stream", wanted.stream},
+                   {"memory", shared_->name()}, {"bytes", shared_->bytes().size()}};
   AKO_CHECK(process_->send(question.dump(-1, ' ', false, json::error_handler_t::replace)));
   AKO_TRY(auto line, process_->receive(kAnswerWait));
   json answer = json::parse(line, nullptr, false);
   if (!json_fields::truth(answer, "ok"))
-    return fail(ErrorKind::unsupported, json_fields::text(answer, "error", "the reference process gave no answer"));
+    return fail(ErrorKind::unsupported,
+                json_fields::text(answer, "error", "the reference process gave no answer"));
   const auto* values = reinterpret_cast<const double*>(shared_->bytes().data());
   ExpectedValues result;
   for (auto [at, count] : ranges) result.emplace_back(values + at, count);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expected values for a device judge, in fp64. Small cases are evaluated on the host; large ones by `ako
-// reference`, a process with a device context of its own, so that no answer ever stands in memory that a candidate
-// can address. The two processes share one piece of host memory, which holds values and nothing else.
+// reference`, a process with a device context of its own, so that no answer ever stands in memory that a
+// candidate can address. The two processes share one piece of host memory, which holds values and nothing
+// else.
 #pragma once
 
 #include <memory>

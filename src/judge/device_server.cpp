@@ -16,9 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Seconds kGreetingWait{60};  // contexts take a third of a second each; the judge's own kernels compile
-constexpr Seconds kLookUp{0.2};       // between looks whether to stop
-constexpr Seconds kSilence{180};      // of a worker that lives
+constexpr Seconds kGreetingWait{
+    60};                          // contexts take a third of a second each; the judge's own kernels compile
+constexpr Seconds kLookUp{0.2};   // between looks whether to stop
+constexpr Seconds kSilence{180};  // of a worker that lives
 
 Error error_of(const json& value) {
   return {ErrorKind::invalid_input, json_fields::text(value, "what", "the worker refused the request"),
@@ -36,7 +37,8 @@ int refuse(const Error& error) {
 
 Error no_device(const gpu::Found& found, const TargetId& target) {
   std::string why;
-  for (const auto& one : found.devices) why += fmt::format("; here is {} ({})", one.info.name, one.info.target);
+  for (const auto& one : found.devices)
+    why += fmt::format("; here is {} ({})", one.info.name, one.info.target);
   for (const auto& one : found.missing) why += "; " + one.what;
   return {ErrorKind::unavailable, fmt::format("no device of target {} is here{}", target, why),
           "'ako doctor' says what GPU pieces exist and what to do about those that do not"};
@@ -49,9 +51,9 @@ std::vector<std::string> own_command(std::vector<std::string> words) {
 
 int serve_worker(const DeviceJudgeOptions& options, const gpu::Found::One& chosen) {
   auto ordinal = std::to_string(chosen.info.ordinal);
-  auto judge = DeviceJudge::create(
-      *chosen.driver, chosen.info, find_toolchains(),
-      own_command({"reference", "--target", chosen.info.target, "--device", ordinal}));
+  auto judge =
+      DeviceJudge::create(*chosen.driver, chosen.info, find_toolchains(),
+                          own_command({"reference", "--target", chosen.info.target, "--device", ordinal}));
   if (!judge) return refuse(judge.error());
   serve(**judge, std::cin, std::cout, options.end_with_input);
   std::cout.flush();
@@ -60,7 +62,9 @@ int serve_worker(const DeviceJudgeOptions& options, const gpu::Found::One& chose
 
 }  // namespace
 
-bool is_device_target(const TargetId& target) { return target.starts_with("sm_") || target.starts_with("gfx"); }
+bool is_device_target(const TargetId& target) {
+  return target.starts_with("sm_") || target.starts_with("gfx");
+}
 
 bool wears_out(const Outcome& outcome) {
   if (const auto* late = std::get_if<TimedOut>(&outcome)) return late->stage != "compile";
@@ -77,8 +81,7 @@ Result<void> DeviceSupervisor::greet(LineProcess& process) {
   AKO_TRY(auto line, process.receive(kGreetingWait));
   json greeting = json::parse(line, nullptr, false);
   if (const auto& refused = json_fields::field(greeting, "error"); refused.is_object())
-    return std::unexpected(
-        Error{ErrorKind::unavailable, error_of(refused).what, error_of(refused).advice});
+    return std::unexpected(Error{ErrorKind::unavailable, error_of(refused).what, error_of(refused).advice});
   if (json_fields::text(greeting, "ako") != "judge")
     return fail(ErrorKind::unavailable, "what was started as a device worker does not greet like one",
                 "it said: " + line.substr(0, 200));
@@ -118,7 +121,8 @@ void DeviceSupervisor::retire() {
 Result<Verdict> DeviceSupervisor::converse(const JudgeRequest& request, const JudgeClient::Progress& progress,
                                            std::stop_token stop) {
   const std::int64_t id = next_id_++;
-  json message = {{"id", id}, {"protocol", kJudgeProtocol}, {"method", "judge"}, {"params", to_json(request)}};
+  json message = {
+      {"id", id}, {"protocol", kJudgeProtocol}, {"method", "judge"}, {"params", to_json(request)}};
   AKO_CHECK(active_->send(message.dump(-1, ' ', false, json::error_handler_t::replace)));
   Stopwatch silence;
   while (true) {
@@ -174,7 +178,8 @@ int serve_device_judge(const DeviceJudgeOptions& options) {
   std::ios::sync_with_stdio(false);
   auto found = gpu::find_devices();
   auto devices = gpu::devices_of(found, options.target);
-  if (options.device >= 0) std::erase_if(devices, [&](const auto& one) { return one.info.ordinal != options.device; });
+  if (options.device >= 0)
+    std::erase_if(devices, [&](const auto& one) { return one.info.ordinal != options.device; });
   if (devices.empty()) return refuse(no_device(found, options.target));
   if (options.worker) return serve_worker(options, devices.front());
 
@@ -187,8 +192,9 @@ int serve_device_judge(const DeviceJudgeOptions& options) {
       continue;
     }
     lease.emplace(std::move(*taken));
-    auto supervisor = DeviceSupervisor::create(own_command({"judge", "--target", options.target, "--device",
-                                                            std::to_string(one.info.ordinal), "--worker", "--end-with-input"}));
+    auto supervisor = DeviceSupervisor::create(
+        own_command({"judge", "--target", options.target, "--device", std::to_string(one.info.ordinal),
+                     "--worker", "--end-with-input"}));
     if (!supervisor) return refuse(supervisor.error());
     serve(**supervisor, std::cin, std::cout, options.end_with_input);
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ako judge` for a device: a supervisor that touches no device, and workers that do. A kernel that faults or does
-// not end takes its process's device context with it; the worker is killed then, the spare one, already warm, takes
-// its place, and a new spare is started.
+// `ako judge` for a device: a supervisor that touches no device, and workers that do. A kernel that faults or
+// does not end takes its process's device context with it; the worker is killed then, the spare one, already
+// warm, takes its place, and a new spare is started.
 #pragma once
 
 #include <optional>

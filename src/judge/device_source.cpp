@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge's own kernels, in the dialect of guest/device/ako_device.h: the same text for CUDA and HIP, and for a
-// CPU, where tests hold the generator to problem/random_values.h bit by bit.
+// The judge's own kernels, in the dialect of guest/device/ako_device.h: the same text for CUDA and HIP, and
+// for a CPU, where tests hold the generator to problem/random_values.h bit by bit.
 #include "judge/device_source.h"
 
 namespace ako {
@@ -196,7 +196,8 @@ AKO_KERNEL(256) ako_hash(const u8* in, i64 bytes, u64 key, u64* result) {
     else for (i64 at = 8 * i; at < bytes; ++at) word = word << 8 | in[at];
     sum += mix(word ^ mix(key + (u64)i));
   }
-  if (sum) atomic_add(result, sum);
+  sum = block_sum<256>(sum);
+  if (thread_x() == 0) atomic_add(result, sum);
 }
 // What earlier kernels left in shared memory is gone: whoever reads it unwritten gets NaN.
 AKO_KERNEL(256) ako_scrub_shared(i32 words) {

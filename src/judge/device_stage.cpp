@@ -13,8 +13,8 @@ namespace {
 using gpu::Address;
 using gpu::Driven;
 
-constexpr std::int64_t kAlignment = 256;  // what allocators of both interfaces give
-constexpr std::int64_t kLeastGap = 4096;  // between buffers, and at both ends of the arena
+constexpr std::int64_t kAlignment = 256;          // what allocators of both interfaces give
+constexpr std::int64_t kLeastGap = 4096;          // between buffers, and at both ends of the arena
 constexpr std::int64_t kSmallOutput = 256 << 10;  // comes whole rather than as a projection
 constexpr std::size_t kHostInputsKept = 32;
 constexpr std::uint8_t kPoison = 0xFF;  // NaN in every floating type
@@ -40,12 +40,14 @@ gpu::Address DeviceStage::notes_of(int slot) const {
 }
 
 Driven<DeviceStage> DeviceStage::create(gpu::Device& device, DeviceKernels& kernels, const Problem& problem,
-                                        const Shape& shape, Bytes largest_plan, int launches, std::uint64_t seed) {
+                                        const Shape& shape, Bytes largest_plan, int launches,
+                                        std::uint64_t seed) {
   DeviceStage stage(device, kernels, problem, shape, seed);
   // Room for gaps: a quarter again, and what alignment costs.
   Bytes size{align_up(largest_plan.count + std::max<std::int64_t>(largest_plan.count / 4, 1 << 20))};
   AKO_DRIVEN(stage.arena_, device.allocate(size));
-  AKO_DRIVEN(stage.flush_, device.allocate({std::max<std::int64_t>(2 * device.info().last_level_cache.count, 64 << 20)}));
+  AKO_DRIVEN(stage.flush_,
+             device.allocate({std::max<std::int64_t>(2 * device.info().last_level_cache.count, 64 << 20)}));
   AKO_DRIVEN(stage.notes_, device.allocate({8 * kNotes * launches}));
   for (TensorId id : kernel_tensors(problem))
     if (problem.tensor(id).role != TensorRole::input)
@@ -72,7 +74,8 @@ DeviceStage::Placed DeviceStage::place(const DevicePlan& plan) {
   for (const auto& buffer : plan.buffers) used += align_up(buffer.size.count) + kLeastGap;
   std::int64_t spare = arena_.size().count - used, at = 0;
   for (std::size_t i : order) {
-    auto extra = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(spare) + 1)) / kAlignment * kAlignment;
+    auto extra = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(spare) + 1)) /
+                 kAlignment * kAlignment;
     spare -= extra;
     std::int64_t begin = at + kLeastGap + extra, end = begin + plan.buffers[i].size.count;
     placed.gaps.emplace_back(at, begin);
@@ -92,12 +95,14 @@ DeviceStage::Placed DeviceStage::place(const DevicePlan& plan) {
   return placed;
 }
 
-Driven<void> DeviceStage::make_inputs(const DevicePlan& plan, const Placed& placed, const InputsWanted& wanted) {
+Driven<void> DeviceStage::make_inputs(const DevicePlan& plan, const Placed& placed,
+                                      const InputsWanted& wanted) {
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const auto& buffer = plan.buffers[i];
     if (!is_given(buffer)) continue;
     if (wanted.style == InputStyle::declared && DeviceKernels::makes(*problem_, buffer.tensor)) {
-      AKO_CHECK(kernels_->generate(*problem_, buffer.tensor, *shape_, wanted.seed, wanted.stream, placed.at[i]));
+      AKO_CHECK(
+          kernels_->generate(*problem_, buffer.tensor, *shape_, wanted.seed, wanted.stream, placed.at[i]));
       continue;
     }
     // The style is part of the stream: no stream is asked for in two styles.
@@ -112,7 +117,8 @@ Driven<void> DeviceStage::make_inputs(const DevicePlan& plan, const Placed& plac
   return {};
 }
 
-Driven<void> DeviceStage::hash_inputs(const DevicePlan& plan, const Placed& placed, std::uint64_t key, Address result) {
+Driven<void> DeviceStage::hash_inputs(const DevicePlan& plan, const Placed& placed, std::uint64_t key,
+                                      Address result) {
   for (std::size_t i = 0; i < plan.buffers.size(); ++i)
     if (plan.buffers[i].role == DeviceBuffer::Role::input)
       AKO_CHECK(kernels_->hash(placed.at[i], plan.buffers[i].size, key + i, result));
@@ -150,8 +156,8 @@ std::span<std::byte> DeviceStage::land(std::size_t size) {
 }
 
 /// Queues what is to be known of a launch; small things are read when the batch has ended.
-Driven<void> DeviceStage::look_after(const Batch& batch, const Placed& placed, int slot, std::uint64_t hash_key,
-                                     Launched& launched) {
+Driven<void> DeviceStage::look_after(const Batch& batch, const Placed& placed, int slot,
+                                     std::uint64_t hash_key, Launched& launched) {
   const auto& plan = batch.program.plan;
   const Address notes = notes_of(slot);
   AKO_CHECK(device_->fill(notes + 8, {8 * (kNotes - 1)}, 0));
@@ -192,7 +198,8 @@ std::string DeviceStage::describe_damage(const DevicePlan& plan, const Placed& p
     if (here >= end && here - end < distance)
       distance = here - end, nearest = fmt::format("{} bytes after {}", here - end + 1, plan.buffers[i].name);
     if (here < begin && begin - here < distance)
-      distance = begin - here, nearest = fmt::format("{} bytes before {}", begin - here, plan.buffers[i].name);
+      distance = begin - here,
+      nearest = fmt::format("{} bytes before {}", begin - here, plan.buffers[i].name);
   }
   return fmt::format("{} bytes were changed, the first of them {}", count, nearest);
 }
@@ -202,7 +209,8 @@ Driven<void> DeviceStage::make_landing(const Batch& batch) {
   std::size_t size = 0;
   for (const auto& buffer : batch.program.plan.buffers)
     if (is_output(buffer)) {
-      Bytes one = comes_whole(buffer, batch.sketch_key) ? buffer.size : DeviceKernels::sketch_bytes(buffer.count);
+      Bytes one =
+          comes_whole(buffer, batch.sketch_key) ? buffer.size : DeviceKernels::sketch_bytes(buffer.count);
       size += (static_cast<std::size_t>(one.count) + 63) / 64 * 64;
     }
   size *= batch.inputs.size();
@@ -231,13 +239,15 @@ Driven<std::vector<Launched>> DeviceStage::run(const Batch& batch) {
     AKO_CHECK(prepare(batch, places[i], batch.inputs[i]));
     AKO_CHECK(device_->fill(notes_of(slot), {8}, 0));
     AKO_CHECK(hash_inputs(plan, places[i], key, notes_of(slot)));
-    if (batch.flush) AKO_CHECK(device_->fill(flush_.address(), flush_.size(), static_cast<std::uint32_t>(random_())));
-    else AKO_CHECK(kernels_->scrub_shared());
+    if (batch.flush)
+      AKO_CHECK(device_->fill(flush_.address(), flush_.size(), static_cast<std::uint32_t>(random_())));
+    else
+      AKO_CHECK(kernels_->scrub_shared());
     AKO_CHECK(device_->record(starts_[i]));
     AKO_CHECK(launch(batch.program, places[i]));
     AKO_CHECK(device_->record(ends_[i]));
-    // Copies to memory that the device does not know wait inside of the driver, for ever behind a kernel that does
-    // not end: nothing else is queued before this one has.
+    // Copies to memory that the device does not know wait inside of the driver, for ever behind a kernel that
+    // does not end: nothing else is queued before this one has.
     AKO_CHECK(device_->wait(batch.limit));
     AKO_CHECK(look_after(batch, places[i], slot, key, launched[i]));
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One launch of a candidate on a device, with everything round it.
 //
-// All memory that a candidate is given lies in one arena. Before every launch the arena is filled with a byte of
-// chance, its buffers are put at places of chance with wide gaps between them, inputs are made anew, outputs and
-// workspace are poisoned. Afterwards every byte of the arena outside the buffers is looked at, and the inputs'
-// hashes are compared: nothing a launch leaves behind outlives it, and nothing that it writes where it should not
-// stays unseen. Outputs leave the device (whole, or as secret projections) and are overwritten before the other
-// side's launch. Expected values are never in this process's device memory at all.
+// All memory that a candidate is given lies in one arena. Before every launch the arena is filled with a byte
+// of chance, its buffers are put at places of chance with wide gaps between them, inputs are made anew,
+// outputs and workspace are poisoned. Afterwards every byte of the arena outside the buffers is looked at,
+// and the inputs' hashes are compared: nothing a launch leaves behind outlives it, and nothing that it writes
+// where it should not stays unseen. Outputs leave the device (whole, or as secret projections) and are
+// overwritten before the other side's launch. Expected values are never in this process's device memory at
+// all.
 #pragma once
 
 #include <map>
@@ -33,14 +34,16 @@ struct InputsWanted {
 
 /// What one output looked like after a launch.
 struct SeenOutput {
-  std::span<const std::byte> bytes;  // its storage, when asked for or when it is small; until the batch after the next
-  std::optional<Sketch> sketch;      // else
+  std::span<const std::byte>
+      bytes;  // its storage, when asked for or when it is small; until the batch after the next
+  std::optional<Sketch> sketch;  // else
 };
 
 struct Launched {
   Microseconds duration{0};
   std::vector<SeenOutput> outputs;  // outputs and inouts, in the plan's order
-  std::optional<std::string> damage;  // words for what was changed outside of the buffers, or among the inputs
+  std::optional<std::string>
+      damage;  // words for what was changed outside of the buffers, or among the inputs
 };
 
 class DeviceStage {
@@ -53,7 +56,7 @@ class DeviceStage {
     const DeviceProgram& program;
     std::vector<InputsWanted> inputs;  // one launch for each
     std::uint64_t sketch_key = 0;      // the two sides of a pair share it; 0: outputs come whole
-    bool flush = true;                 // the last-level cache holds nothing of the inputs when a launch starts
+    bool flush = true;  // the last-level cache holds nothing of the inputs when a launch starts
     Seconds limit{5};
   };
   /// Runs the batch to its end. A fault is the program's unless its kind says otherwise.
@@ -67,9 +70,13 @@ class DeviceStage {
     std::uint8_t filling = 0;
     std::vector<std::pair<std::int64_t, std::int64_t>> gaps;  // offsets in the arena
   };
-  explicit DeviceStage(gpu::Device& device, DeviceKernels& kernels, const Problem& problem, const Shape& shape,
-                       std::uint64_t seed)
-      : device_(&device), kernels_(&kernels), problem_(&problem), shape_(&shape), random_(seed, 0x7374616765) {}
+  explicit DeviceStage(gpu::Device& device, DeviceKernels& kernels, const Problem& problem,
+                       const Shape& shape, std::uint64_t seed)
+      : device_(&device),
+        kernels_(&kernels),
+        problem_(&problem),
+        shape_(&shape),
+        random_(seed, 0x7374616765) {}
 
   Placed place(const DevicePlan&);
   gpu::Driven<void> make_inputs(const DevicePlan&, const Placed&, const InputsWanted&);
@@ -79,7 +86,8 @@ class DeviceStage {
   std::span<std::byte> land(std::size_t size);
   gpu::Driven<void> look_after(const Batch&, const Placed&, int slot, std::uint64_t hash_key, Launched&);
   gpu::Driven<void> hash_inputs(const DevicePlan&, const Placed&, std::uint64_t key, gpu::Address result);
-  std::string describe_damage(const DevicePlan&, const Placed&, std::int64_t offset, std::uint64_t count) const;
+  std::string describe_damage(const DevicePlan&, const Placed&, std::int64_t offset,
+                              std::uint64_t count) const;
   gpu::Address notes_of(int slot) const;
 
   gpu::Device* device_;
@@ -89,7 +97,8 @@ class DeviceStage {
   Random random_;
   gpu::Memory arena_, flush_, notes_, sketches_;
   Bytes sketch_size_;
-  /// Where outputs and projections arrive, known to the device. Two take turns: the sides of a pair are compared.
+  /// Where outputs and projections arrive, known to the device. Two take turns: the sides of a pair are
+  /// compared.
   struct Landing {
     std::vector<std::byte> bytes;
     gpu::Pinned pinned;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks A B B A on a device. Each letter is a batch of launches, every one of them with inputs never seen before,
-// at addresses of its own, with the last-level cache full of something else, and every output looked at: the two
-// sides of a pair get the same inputs, and their outputs' projections are compared. Some launches of chance are
-// compared with fp64 in full.
+// Blocks A B B A on a device. Each letter is a batch of launches, every one of them with inputs never seen
+// before, at addresses of its own, with the last-level cache full of something else, and every output looked
+// at: the two sides of a pair get the same inputs, and their outputs' projections are compared. Some launches
+// of chance are compared with fp64 in full.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,15 +18,20 @@ namespace {
 constexpr int kScreenRounds = 3, kAloneRounds = 6;
 constexpr double kBatch_us = 200;  // of kernel time; events are good to a fraction of a microsecond
 constexpr int kMostLaunches = 16;
-constexpr Seconds kWarm{0.03}, kWarmHip{0.4};  // facts: MI300X ramps its clocks for 400 ms
+constexpr Seconds kWarm{0.03}, kWarmHip{0.4};                    // facts: MI300X ramps its clocks for 400 ms
 constexpr std::uint64_t kTimedStreams = std::uint64_t{1} << 32;  // apart from the checks'
 
 class ShapeSitting {
  public:
   ShapeSitting(DeviceBench& bench, const DeviceContender& candidate, const DeviceContender* incumbent,
                const Shape& shape, std::uint64_t seed)
-      : bench_(bench), candidate_(candidate), incumbent_(incumbent), shape_(shape), seed_(seed),
-        random_(seed, 0x626c6f636b), verifier_(bench.problem, shape) {}
+      : bench_(bench),
+        candidate_(candidate),
+        incumbent_(incumbent),
+        shape_(shape),
+        seed_(seed),
+        random_(seed, 0x626c6f636b),
+        verifier_(bench.problem, shape) {}
 
   Judged<void> prepare(Microseconds first_idea) {
     auto mine = load_program(bench_, candidate_, shape_);
@@ -38,10 +43,11 @@ class ShapeSitting {
       programs_[1] = std::move(*other);
     }
     Bytes largest = std::max(programs_[0].plan.total(), programs_[1].plan.total());
-    auto stage = DeviceStage::create(bench_.device, bench_.kernels, bench_.problem, shape_, largest, kMostLaunches,
-                                     seed_ ^ 0x6172656e61);
+    auto stage = DeviceStage::create(bench_.device, bench_.kernels, bench_.problem, shape_, largest,
+                                     kMostLaunches, seed_ ^ 0x6172656e61);
     if (!stage)
-      return std::unexpected(outcome_of(stage.error(), Side::candidate, "time", shape_.label, bench_.context_lost));
+      return std::unexpected(
+          outcome_of(stage.error(), Side::candidate, "time", shape_.label, bench_.context_lost));
     stage_.emplace(std::move(*stage));
     if (incumbent_) {
       auto pilot = batch(1, next_inputs(1), secret());
@@ -49,7 +55,8 @@ class ShapeSitting {
       first_idea = std::min(first_idea, pilot->front().duration);
     }
     typical_ = first_idea;
-    launches_ = std::clamp(static_cast<int>(std::lround(kBatch_us / std::max(first_idea.count(), 1.0))), 1, kMostLaunches);
+    launches_ = std::clamp(static_cast<int>(std::lround(kBatch_us / std::max(first_idea.count(), 1.0))), 1,
+                           kMostLaunches);
     return {};
   }
 
@@ -89,11 +96,13 @@ class ShapeSitting {
 
   std::vector<InputsWanted> next_inputs(int count) {
     std::vector<InputsWanted> inputs;
-    for (int i = 0; i < count; ++i) inputs.push_back({InputStyle::declared, seed_, kTimedStreams + stream_++});
+    for (int i = 0; i < count; ++i)
+      inputs.push_back({InputStyle::declared, seed_, kTimedStreams + stream_++});
     return inputs;
   }
 
-  Judged<std::vector<Launched>> batch(std::size_t side, const std::vector<InputsWanted>& inputs, std::uint64_t key) {
+  Judged<std::vector<Launched>> batch(std::size_t side, const std::vector<InputsWanted>& inputs,
+                                      std::uint64_t key) {
     Side who = side == 0 ? Side::candidate : Side::incumbent;
     auto ran = stage_->run({programs_[side], inputs, key, true, Seconds(5)});
     if (!ran) return std::unexpected(outcome_of(ran.error(), who, "time", shape_.label, bench_.context_lost));
@@ -122,8 +131,8 @@ class ShapeSitting {
   Judged<double> play_pair(bool mine_first, bool sample) {
     auto inputs = next_inputs(launches_);
     std::uint64_t key = sample || !incumbent_ ? 0 : secret();
-    // Without incumbent there is nothing to compare projections with: all outputs but the samples' go unseen by
-    // fp64, so every batch is a sample of one launch.
+    // Without incumbent there is nothing to compare projections with: all outputs but the samples' go unseen
+    // by fp64, so every batch is a sample of one launch.
     std::vector<Launched> ran[2];
     double us[2] = {0, 0};
     for (int turn = 0; turn < 2; ++turn) {
@@ -137,7 +146,8 @@ class ShapeSitting {
     }
     if (incumbent_)
       for (std::size_t i = 0; i < inputs.size(); ++i)
-        if (auto same = verifier_.against_each_other(programs_[0].plan, ran[1][i].outputs, ran[0][i].outputs); !same)
+        if (auto same = verifier_.against_each_other(programs_[0].plan, ran[1][i].outputs, ran[0][i].outputs);
+            !same)
           return std::unexpected(same.error());
     if (sample || !incumbent_)
       if (auto right = against_truth(inputs, ran[0]); !right) return std::unexpected(right.error());
@@ -202,7 +212,8 @@ class DeviceRounds {
       for (int i = 0; i < 8; ++i)
         if (auto filled = bench_.device.fill(memory->address(), size, 0); !filled)
           return infrastructure(gpu::to_error(filled.error()));
-      if (auto ended = bench_.device.wait(Seconds(5)); !ended) return infrastructure(gpu::to_error(ended.error()));
+      if (auto ended = bench_.device.wait(Seconds(5)); !ended)
+        return infrastructure(gpu::to_error(ended.error()));
     }
     return {};
   }
@@ -230,7 +241,8 @@ class DeviceRounds {
   bool out_of_time() {
     bool decides = incumbent_ && request_.effort == Effort::decide;
     int needed = decides ? rule_.minimum_blocks : kScreenRounds;
-    bool enough = std::all_of(sittings_.begin(), sittings_.end(), [&](const auto& s) { return s->played() >= needed; });
+    bool enough =
+        std::all_of(sittings_.begin(), sittings_.end(), [&](const auto& s) { return s->played() >= needed; });
     Seconds limit = request_.limit.count() > 0 ? request_.limit : 3 * request_.budget;
     return late_ = (enough && watch_.elapsed() > request_.budget) || watch_.elapsed() > limit;
   }
@@ -252,7 +264,8 @@ class DeviceRounds {
     for (std::size_t i = 0; i < sittings_.size(); ++i) {
       auto timing = sittings_[i]->timing();
       timing.error_db = std::min(timing.error_db, request_.shapes[i].second.error_db);
-      if (auto low = below_roofline(bench_.problem, sittings_[i]->shape(), bench_.facts, timing.candidate_median_us))
+      if (auto low =
+              below_roofline(bench_.problem, sittings_[i]->shape(), bench_.facts, timing.candidate_median_us))
         return std::unexpected(Outcome(*low));
       if (incumbent_) {
         auto location = sequential.location(i);

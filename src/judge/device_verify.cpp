@@ -22,9 +22,9 @@ std::vector<const DeviceBuffer*> outputs_of(const DevicePlan& plan) {
   return outputs;
 }
 
-/// The sum of n squares of random projections, each of which has the error's energy as its mean, is unlikely to be
-/// larger than the energy by this factor: a chi-square variable of n degrees of freedom over n, six deviations and
-/// the tail of few degrees allowed for.
+/// The sum of n squares of random projections, each of which has the error's energy as its mean, is unlikely
+/// to be larger than the energy by this factor: a chi-square variable of n degrees of freedom over n, six
+/// deviations and the tail of few degrees allowed for.
 double chance_factor(std::size_t n) {
   double degrees = static_cast<double>(std::max<std::size_t>(n, 1));
   return 1 + 6 * std::sqrt(2 / degrees) + 36 / degrees;
@@ -52,7 +52,8 @@ OutputCheck compare_sketches(ScalarType type, const Bounds& bounds, std::int64_t
   if (odd > 0) refuse("NaN or infinity where the incumbent has none, or the other way round");
   if (class_of(type) != NumberClass::real) {
     // A chunk that differs holds at least one element that does.
-    check.fraction = static_cast<double>(differing + odd) / static_cast<double>(std::max<std::int64_t>(count, 1));
+    check.fraction =
+        static_cast<double>(differing + odd) / static_cast<double>(std::max<std::int64_t>(count, 1));
     if (check.fraction > tolerance.mismatches.value_or(0))
       refuse(fmt::format("at least {} of {} elements differ from the incumbent's", differing, count));
     check.snr_db = check.ok ? kExact : 0;
@@ -72,7 +73,8 @@ OutputCheck compare_sketches(ScalarType type, const Bounds& bounds, std::int64_t
     // Every element within its bound keeps the energy within the sum of the bounds' squares:
     // (atol + rtol |x|)^2 <= 2 atol^2 + 2 rtol^2 x^2.
     double atol = tolerance.atol.value_or(0), rtol = tolerance.rtol.value_or(0);
-    allowed = std::min(allowed, 2 * atol * atol * static_cast<double>(count) + 2 * rtol * rtol * std::max(signal, floor));
+    allowed = std::min(
+        allowed, 2 * atol * atol * static_cast<double>(count) + 2 * rtol * rtol * std::max(signal, floor));
   }
   if (!(noise <= allowed * slack))
     refuse(fmt::format("differs from the incumbent's output by {:.3g} rms of {:.3g}",
@@ -95,14 +97,15 @@ Wrong DeviceVerifier::explain(const DeviceBuffer& buffer, const Bounds& bounds, 
   result.metric = check.metric;
   auto count = std::count(wrong.begin(), wrong.end(), true);
   result.fraction = expected.empty() ? 0 : static_cast<double>(count) / static_cast<double>(expected.size());
-  result.pattern = explain_pattern(sizes, expected, values, wrong, still_poison(buffer.type, got, buffer.count));
+  result.pattern =
+      explain_pattern(sizes, expected, values, wrong, still_poison(buffer.type, got, buffer.count));
   return result;
 }
 
 Judged<DeviceVerifier::Finding> DeviceVerifier::against_truth(const DevicePlan& plan,
                                                               const std::vector<SeenOutput>& seen,
-                                                              const ExpectedValues& expected, InputStyle style,
-                                                              bool when_timed) {
+                                                              const ExpectedValues& expected,
+                                                              InputStyle style, bool when_timed) {
   if (style != InputStyle::declared &&
       !std::all_of(expected.begin(), expected.end(), [](auto values) { return all_finite(values); }))
     return Finding{.dropped = true};
@@ -125,7 +128,8 @@ Judged<DeviceVerifier::Finding> DeviceVerifier::against_truth(const DevicePlan& 
   return finding;
 }
 
-Judged<void> DeviceVerifier::against_each_other(const DevicePlan& plan, const std::vector<SeenOutput>& trusted,
+Judged<void> DeviceVerifier::against_each_other(const DevicePlan& plan,
+                                                const std::vector<SeenOutput>& trusted,
                                                 const std::vector<SeenOutput>& got) const {
   auto outputs = outputs_of(plan);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

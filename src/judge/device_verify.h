@@ -32,8 +32,9 @@ class DeviceVerifier {
   std::map<TensorId, double> declared_rms_;
 };
 
-/// What two projections say of the outputs: an upper bound on the noise, with a chance below 1e-9 to exceed what
-/// really is there by more than the slack it allows itself.
-OutputCheck compare_sketches(ScalarType, const Bounds&, std::int64_t count, const Sketch& trusted, const Sketch& got);
+/// What two projections say of the outputs: an upper bound on the noise, with a chance below 1e-9 to exceed
+/// what really is there by more than the slack it allows itself.
+OutputCheck compare_sketches(ScalarType, const Bounds&, std::int64_t count, const Sketch& trusted,
+                             const Sketch& got);
 
 }  // namespace ako

@@ -91,7 +91,8 @@ TEST_F(DeviceJudging, SeesASingleByteWrittenBehindABuffer) {
   auto seen = verdict(kernel("  if (global_x() == 0) ((u8*)(z + n))[17] ^= 1;\n"));
   const auto* wrong = std::get_if<Wrong>(&seen.outcome);
   ASSERT_TRUE(wrong) << to_text(seen.outcome);
-  EXPECT_NE(wrong->pattern.find("1 bytes were changed, the first of them 18 bytes after z"), std::string::npos)
+  EXPECT_NE(wrong->pattern.find("1 bytes were changed, the first of them 18 bytes after z"),
+            std::string::npos)
       << wrong->pattern;
 }
 

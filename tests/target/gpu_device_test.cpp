@@ -67,8 +67,9 @@ TEST_F(GpuDevice, LaunchesAKernelOfALoadedModuleWithItsArguments) {
 TEST_F(GpuDevice, RefusesSizesBeyondTheDevices) {
   auto module = module_of(kScale);
   auto kernel = module.kernel("scale").value();
-  for (LaunchSize size : {LaunchSize{{1, 1, 1}, {2048, 1, 1}, 0}, LaunchSize{{0, 1, 1}, {1, 1, 1}, 0},
-                          LaunchSize{{1, 70000, 1}, {1, 1, 1}, 0}, LaunchSize{{1, 1, 1}, {1, 1, 1}, 1 << 20}}) {
+  for (LaunchSize size :
+       {LaunchSize{{1, 1, 1}, {2048, 1, 1}, 0}, LaunchSize{{0, 1, 1}, {1, 1, 1}, 0},
+        LaunchSize{{1, 70000, 1}, {1, 1, 1}, 0}, LaunchSize{{1, 1, 1}, {1, 1, 1}, 1 << 20}}) {
     auto launched = device->launch(kernel, size, Arguments());
     ASSERT_FALSE(launched);
     EXPECT_EQ(launched.error().kind, Fault::Kind::refused);

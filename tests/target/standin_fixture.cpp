@@ -32,7 +32,8 @@ std::string library() { return std::string(AKO_BINARY_DIR) + "/lib/libstandin_hi
 std::set<std::string> kernels_in(const std::string& source) {
   static const std::regex kernel(R"(AKO_KERNEL\([^)]*\)\s*(\w+)\()");
   std::set<std::string> names;
-  for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at) names.insert((*at)[1]);
+  for (std::sregex_iterator at(source.begin(), source.end(), kernel), end; at != end; ++at)
+    names.insert((*at)[1]);
   return names;
 }
 
@@ -66,14 +67,24 @@ Result<std::string> standin_image(const std::string& source) {
   std::string text = kHead + source;
   for (const auto& name : kernels_in(source))
     text += fmt::format(
-        "extern \"C\" void launch_{0}(const int* grid, const int* block, std::size_t shared, int order, void** a) {{\n"
+        "extern \"C\" void launch_{0}(const int* grid, const int* block, std::size_t shared, int order, "
+        "void** a) {{\n"
         "  ako::emulation::launch(grid, block, shared, order, &standin::thread_of<&{0}>, a);\n}}\n",
         name);
   AKO_TRY(auto folder, TemporaryFolder::create("standin"));
   AKO_CHECK(write_file(folder.path() / "kernel.cpp", text));
   Command command;
-  command.argv = {"g++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-DAKO_WAVE=64",
-                  std::string("-I") + AKO_SOURCE_DIR + "/guest/device", (folder.path() / "kernel.cpp").string(), "-o",
+  command.argv = {"g++",
+                  "-std=c++17",
+                  "-O1",
+                  "-w",
+                  "-fPIC",
+                  "-shared",
+                  "-ffp-contract=off",
+                  "-DAKO_WAVE=64",
+                  std::string("-I") + AKO_SOURCE_DIR + "/guest/device",
+                  (folder.path() / "kernel.cpp").string(),
+                  "-o",
                   (folder.path() / "kernel.so").string()};
   AKO_TRY(auto done, run(command));
   if (!done.ok()) return fail(ErrorKind::invalid_input, done.errors);
@@ -81,7 +92,8 @@ Result<std::string> standin_image(const std::string& source) {
   return made[source] = image;
 }
 
-Result<BuildResult> StandinToolchain::build(const Candidate& candidate, const Problem&, const TargetFacts& facts) {
+Result<BuildResult> StandinToolchain::build(const Candidate& candidate, const Problem&,
+                                            const TargetFacts& facts) {
   auto image = standin_image(candidate.sources.front().text);
   if (!image) return CompileFailure{image.error().what};
   Artifact artifact;

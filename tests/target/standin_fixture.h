@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU for tests: the stand-in HIP library (tests/target/standin_hip) as a driver, and a compiler that makes its
-// code objects of sources in the dialect of ako_device.h.
+// A GPU for tests: the stand-in HIP library (tests/target/standin_hip) as a driver, and a compiler that makes
+// its code objects of sources in the dialect of ako_device.h.
 #pragma once
 
 #include <filesystem>

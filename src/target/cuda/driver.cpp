@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is CUDA's own: names with their versions, attribute numbers, primary contexts.
+#include "target/gpu/driver.h"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
-
-#include "target/gpu/driver.h"
 
 namespace ako::cuda {
 namespace {

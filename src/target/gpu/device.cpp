@@ -11,9 +11,9 @@ namespace ako::gpu {
 namespace {
 
 constexpr unsigned kNonBlocking = 1;  // of a stream: apart from the default stream
-// A kernel may declare more parameters than a plan passes: the driver then reads on in this space, which holds
-// zeros. 32 764 bytes is the most that any kernel takes (CUDA 12.1), 4096 pointers more than fit in them by four
-// bytes each, so nothing outside is ever read.
+// A kernel may declare more parameters than a plan passes: the driver then reads on in this space, which
+// holds zeros. 32 764 bytes is the most that any kernel takes (CUDA 12.1), 4096 pointers more than fit in
+// them by four bytes each, so nothing outside is ever read.
 constexpr std::size_t kParameterBytes = 64 << 10, kParameters = 8192;
 // CUfunction_attribute; hipFunction_attribute has the same numbers.
 constexpr int kThreadsPerBlock = 0, kSharedBytes = 1, kLocalBytes = 3, kRegisters = 4, kDynamicShared = 8;
@@ -70,7 +70,8 @@ Driven<Kernel> Module::kernel(const std::string& name) const {
   kernel.name_ = name;
   if (int status = driver_->calls().find_kernel(&kernel.handle_, handle_, name.c_str())) {
     auto fault = driver_->fault(status).error();
-    if (fault.kind == Fault::Kind::no_such_kernel) fault.reason = "the code object has no kernel named " + name;
+    if (fault.kind == Fault::Kind::no_such_kernel)
+      fault.reason = "the code object has no kernel named " + name;
     return std::unexpected(std::move(fault));
   }
   return kernel;
@@ -101,7 +102,7 @@ Driven<std::unique_ptr<Device>> Device::open(const Driver& driver, const DeviceI
   std::unique_ptr<Device> device(new Device(driver, info));
   if (int status = driver.calls().stream_create(&device->stream_, kNonBlocking)) return driver.fault(status);
   device->parameter_space_.resize(kParameterBytes / 8);
-  device->parameters_.resize(kParameters);
+  device->parameters_.assign(kParameters, &device->parameter_space_[kParameterBytes / 16]);
   return device;
 }
 
@@ -111,7 +112,8 @@ Device::~Device() {
 
 Driven<Memory> Device::allocate(Bytes size) {
   Address address = 0;
-  if (int status = calls().allocate(&address, static_cast<std::size_t>(std::max<std::int64_t>(size.count, 4))))
+  if (int status =
+          calls().allocate(&address, static_cast<std::size_t>(std::max<std::int64_t>(size.count, 4))))
     return driver_.fault(status);
   return Memory(&driver_, address, size);
 }
@@ -167,24 +169,25 @@ Driven<void> Device::check_arguments(const Kernel& kernel, const Arguments& argu
       return refused(fmt::format("{} takes {} arguments, the launch plan passes {}", kernel.name(), i,
                                  arguments.count()));
     if (size != arguments.sizes_[i])
-      return refused(fmt::format("argument {} of {} has {} bytes, the launch plan passes {}", i + 1, kernel.name(),
-                                 size, arguments.sizes_[i]));
+      return refused(fmt::format("argument {} of {} has {} bytes, the launch plan passes {}", i + 1,
+                                 kernel.name(), size, arguments.sizes_[i]));
   }
   if (calls().parameter_info(kernel.handle_, arguments.count(), &offset, &size) == 0)
-    return refused(fmt::format("{} takes more than the {} arguments that the launch plan passes", kernel.name(),
-                               arguments.count()));
+    return refused(fmt::format("{} takes more than the {} arguments that the launch plan passes",
+                               kernel.name(), arguments.count()));
   return {};
 }
 
 Driven<void> Device::check_size(const Kernel& kernel, const LaunchSize& size) const {
   std::int64_t threads = 1;
   for (int axis = 0; axis < 3; ++axis) {
-    std::int64_t grid = size.grid[static_cast<std::size_t>(axis)], block = size.block[static_cast<std::size_t>(axis)];
+    std::int64_t grid = size.grid[static_cast<std::size_t>(axis)],
+                 block = size.block[static_cast<std::size_t>(axis)];
     // Grids: 2^31 - 1 along x, 65535 along y and z (both interfaces' least common bounds).
     std::int64_t most = axis == 0 ? 0x7FFFFFFF : 65535;
     if (grid < 1 || grid > most)
-      return refused(fmt::format("{}: a grid of {} blocks along {} is not possible, 1 to {} are", kernel.name(), grid,
-                                 "xyz"[axis], most));
+      return refused(fmt::format("{}: a grid of {} blocks along {} is not possible, 1 to {} are",
+                                 kernel.name(), grid, "xyz"[axis], most));
     if (block < 1 || block > info_.threads_per_block || (threads *= block) > info_.threads_per_block)
       return refused(fmt::format("{}: a block of {}×{}×{} threads is not possible, a block has 1 to {}",
                                  kernel.name(), size.block[0], size.block[1], size.block[2],
@@ -200,23 +203,29 @@ Driven<void> Device::launch(const Kernel& kernel, const LaunchSize& size, const 
   AKO_CHECK(check_size(kernel, size));
   AKO_CHECK(check_arguments(kernel, arguments));
   if (arguments.count() > kParameterBytes / 16) return refused(kernel.name() + ": too many arguments");
-  std::fill(parameter_space_.begin(), parameter_space_.end(), 0);
+  // What a longer launch left behind goes; slots beyond the arguments all show the upper half, which stays
+  // zero.
   std::copy(arguments.bits_.begin(), arguments.bits_.end(), parameter_space_.begin());
-  // Slots beyond the arguments all show the upper half, which stays zero.
-  for (std::size_t i = 0; i < parameters_.size(); ++i)
-    parameters_[i] = i < arguments.count() ? &parameter_space_[i] : &parameter_space_[parameter_space_.size() / 2];
+  for (std::size_t i = arguments.count(); i < used_; ++i) {
+    parameter_space_[i] = 0;
+    parameters_[i] = &parameter_space_[parameter_space_.size() / 2];
+  }
+  for (std::size_t i = 0; i < arguments.count(); ++i) parameters_[i] = &parameter_space_[i];
+  used_ = arguments.count();
   if (size.shared > kSharedWithoutAsking && info_.api == Api::cuda && calls().set_kernel_attribute)
-    if (int status = calls().set_kernel_attribute(kernel.handle_, kDynamicShared, static_cast<int>(size.shared))) {
+    if (int status =
+            calls().set_kernel_attribute(kernel.handle_, kDynamicShared, static_cast<int>(size.shared))) {
       auto fault = driver_.fault(status).error();
-      return fault.context_lost ? driver_.fault(status)
-                                : refused(fmt::format("{}: {} bytes of dynamic shared memory are too much beside its "
-                                                      "static ones",
-                                                      kernel.name(), size.shared));
+      return fault.context_lost
+                 ? driver_.fault(status)
+                 : refused(fmt::format("{}: {} bytes of dynamic shared memory are too much beside its "
+                                       "static ones",
+                                       kernel.name(), size.shared));
     }
   auto u = [](std::int64_t value) { return static_cast<unsigned>(value); };
   return driver_.check(calls().launch(kernel.handle_, u(size.grid[0]), u(size.grid[1]), u(size.grid[2]),
-                                      u(size.block[0]), u(size.block[1]), u(size.block[2]), u(size.shared), stream_,
-                                      parameters_.data(), nullptr));
+                                      u(size.block[0]), u(size.block[1]), u(size.block[2]), u(size.shared),
+                                      stream_, parameters_.data(), nullptr));
 }
 
 Driven<Event> Device::event() {
@@ -225,7 +234,9 @@ Driven<Event> Device::event() {
   return Event(&driver_, event);
 }
 
-Driven<void> Device::record(Event& event) { return driver_.check(calls().event_record(event.handle_, stream_)); }
+Driven<void> Device::record(Event& event) {
+  return driver_.check(calls().event_record(event.handle_, stream_));
+}
 
 Driven<void> Device::wait(Seconds limit) {
   Stopwatch watch;

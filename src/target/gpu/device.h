@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device and a context on it: memory, modules, launches, events. Work is queued on one stream in the order of
-// the calls and runs in that order; only wait() and the calls that say so wait for it.
+// One device and a context on it: memory, modules, launches, events. Work is queued on one stream in the
+// order of the calls and runs in that order; only wait() and the calls that say so wait for it.
 //
-// A Device belongs to the thread that opened it. Memory, Module, Event and Pinned belong to their Device and must
-// not outlive it. After a Fault with context_lost every further call fails: the process is to be replaced.
+// A Device belongs to the thread that opened it. Memory, Module, Event and Pinned belong to their Device and
+// must not outlive it. After a Fault with context_lost every further call fails: the process is to be
+// replaced.
 #pragma once
 
 #include <array>
@@ -32,7 +33,8 @@ class Memory {
 
  private:
   friend class Device;
-  Memory(const Driver* driver, Address address, Bytes size) : driver_(driver), address_(address), size_(size) {}
+  Memory(const Driver* driver, Address address, Bytes size)
+      : driver_(driver), address_(address), size_(size) {}
   void release();
 
   const Driver* driver_ = nullptr;
@@ -181,6 +183,7 @@ class Device {
   void* stream_ = nullptr;
   std::vector<std::uint64_t> parameter_space_;
   std::vector<void*> parameters_;
+  std::size_t used_ = 0;  // of them, by the latest launch
 };
 
 }  // namespace ako::gpu

@@ -33,15 +33,16 @@ void* Driver::symbol(const char* name) const { return ::dlsym(handle_, name); }
 
 Result<void> Driver::ready() {
   if (!absent_.empty())
-    return fail(ErrorKind::unsupported,
-                fmt::format("{} lacks {}", library_, fmt::join(absent_, ", ")),
+    return fail(ErrorKind::unsupported, fmt::format("{} lacks {}", library_, fmt::join(absent_, ", ")),
                 fmt::format("install a newer {} driver", name_of(api_)));
   if (auto begun = check(calls_.init(0)); !begun)
-    return fail(ErrorKind::unavailable, fmt::format("{} is here but does not start: {}", library_, begun.error().reason),
-                api_ == Api::cuda ? "check that a GPU is visible (nvidia-smi, CUDA_VISIBLE_DEVICES) and that the "
-                                    "kernel module and the library are of one version"
-                                  : "check that a GPU is visible (rocminfo, HIP_VISIBLE_DEVICES) and that you may "
-                                    "open /dev/kfd");
+    return fail(ErrorKind::unavailable,
+                fmt::format("{} is here but does not start: {}", library_, begun.error().reason),
+                api_ == Api::cuda
+                    ? "check that a GPU is visible (nvidia-smi, CUDA_VISIBLE_DEVICES) and that the "
+                      "kernel module and the library are of one version"
+                    : "check that a GPU is visible (rocminfo, HIP_VISIBLE_DEVICES) and that you may "
+                      "open /dev/kfd");
   return {};
 }
 
@@ -63,10 +64,12 @@ Driven<DeviceInfo> Driver::describe(int ordinal) const {
   std::array<char, 256> text{};
   std::size_t memory = 0;
   if (int status = calls_.device_get(&device, ordinal)) return fault(status);
-  if (int status = calls_.device_name(text.data(), static_cast<int>(text.size()) - 1, device)) return fault(status);
+  if (int status = calls_.device_name(text.data(), static_cast<int>(text.size()) - 1, device))
+    return fault(status);
   info.name = text.data();
   text = {};
-  if (int status = calls_.device_bus(text.data(), static_cast<int>(text.size()) - 1, device)) return fault(status);
+  if (int status = calls_.device_bus(text.data(), static_cast<int>(text.size()) - 1, device))
+    return fault(status);
   info.bus = text.data();
   if (int status = calls_.device_memory(&memory, device)) return fault(status);
   info.memory = {static_cast<std::int64_t>(memory)};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two drivers as one table of functions. CUDA's driver interface (libcuda.so.1) and HIP's module interface
-// (libamdhip64.so) agree in everything a judge needs but names, attribute numbers, contexts and error texts:
-// those are what cuda/ and hip/ say. The libraries are opened at run time; nothing of either is needed to build.
+// The two drivers as one table of functions. CUDA's driver interface (libcuda.so.1) and HIP's module
+// interface (libamdhip64.so) agree in everything a judge needs but names, attribute numbers, contexts and
+// error texts: those are what cuda/ and hip/ say. The libraries are opened at run time; nothing of either is
+// needed to build.
 //
-// Sources of the declarations: CUDA Driver API reference manual, version 13; HIP runtime API reference, ROCm 7.
+// Sources of the declarations: CUDA Driver API reference manual, version 13; HIP runtime API reference,
+// ROCm 7.
 #pragma once
 
 #include <atomic>
@@ -28,9 +30,9 @@ using Address = std::uint64_t;
 struct DeviceInfo {
   Api api = Api::cuda;
   int ordinal = 0;
-  std::string name;     // "NVIDIA H200"
-  std::string bus;      // "0000:1b:00.0": names the device across processes and drivers
-  TargetId target;      // "sm_90", "gfx942"
+  std::string name;  // "NVIDIA H200"
+  std::string bus;   // "0000:1b:00.0": names the device across processes and drivers
+  TargetId target;   // "sm_90", "gfx942"
   int driver_version = 0;
   Bytes memory, last_level_cache;
   int compute_units = 0;  // SMs, CUs
@@ -43,7 +45,8 @@ struct DeviceInfo {
   bool error_correction = false;
 };
 
-/// The functions of a driver library, by what they do. Statuses: 0 is success, 600 not ready. Handles are opaque.
+/// The functions of a driver library, by what they do. Statuses: 0 is success, 600 not ready. Handles are
+/// opaque.
 struct Calls {
   int (*init)(unsigned) = nullptr;
   int (*driver_version)(int*) = nullptr;
@@ -114,7 +117,8 @@ class Driver {
   void lose() const { lost_ = true; }
 
  protected:
-  Driver(Api api, std::string library, void* handle) : api_(api), library_(std::move(library)), handle_(handle) {}
+  Driver(Api api, std::string library, void* handle)
+      : api_(api), library_(std::move(library)), handle_(handle) {}
   virtual AttributeNumbers attributes() const = 0;
   virtual Driven<TargetId> architecture(int ordinal, int device) const = 0;
 

@@ -28,8 +28,8 @@ constexpr Rates kRates[] = {
 std::filesystem::path facts_file(const DeviceInfo& info) {
   std::string name = "gpu-" + info.name + "-" + info.bus + ".json";
   std::replace_if(
-      name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.'; },
-      '_');
+      name.begin(), name.end(),
+      [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.'; }, '_');
   return data_folder() / "facts" / name;
 }
 
@@ -47,7 +47,8 @@ void add_peaks(const DeviceInfo& info, TargetFacts& facts) {
     add("peak_flops_f32", rates.f32);
     add("peak_flops_tf32", rates.tf32);
     for (const char* name : {"peak_flops_f16", "peak_flops_bf16"}) add(name, rates.f16);
-    for (const char* name : {"peak_flops_f8e4m3", "peak_flops_f8e5m2", "peak_flops_f8e4m3fnuz", "peak_flops_f8e5m2fnuz"})
+    for (const char* name :
+         {"peak_flops_f8e4m3", "peak_flops_f8e5m2", "peak_flops_f8e4m3fnuz", "peak_flops_f8e5m2fnuz"})
       add(name, rates.f8);
     add("peak_flops_i8", rates.i8);
   }

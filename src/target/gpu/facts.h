@@ -25,7 +25,8 @@ struct Found {
   std::vector<Error> missing;
 };
 Found find_devices();
-/// The devices of `found` that are this target ("sm_90", "gfx942"); a target named like "sm_90a" is its base's.
+/// The devices of `found` that are this target ("sm_90", "gfx942"); a target named like "sm_90a" is its
+/// base's.
 std::vector<Found::One> devices_of(const Found&, const TargetId&);
 
 }  // namespace ako::gpu

@@ -7,8 +7,8 @@ namespace ako::gpu {
 
 std::string_view name_of(Fault::Kind kind) {
   constexpr std::string_view names[] = {
-      "illegal address", "misaligned access", "trap",        "assertion", "launch refused", "out of memory",
-      "wrong code",      "no such kernel",    "endless",     "device",    "driver"};
+      "illegal address", "misaligned access", "trap",    "assertion", "launch refused", "out of memory",
+      "wrong code",      "no such kernel",    "endless", "device",    "driver"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -11,16 +11,16 @@ namespace ako::gpu {
 
 struct Fault {
   enum class Kind : std::uint8_t {
-    illegal_address,   // read or wrote what is not mapped
-    misaligned,        // an access that its type does not allow
-    trap,              // illegal instruction, trap, stack or program counter gone astray
-    assertion,         // a device-side assert
-    refused,           // the launch itself: grid, block, shared memory or registers beyond the device's
-    out_of_memory,     // of the device
-    wrong_code,        // a code object for another architecture, or none at all
-    no_such_kernel,    // the code object has no kernel of this name
-    endless,           // still running when the time was up
-    device,            // ECC, NVLink, a device that fell off the bus
+    illegal_address,  // read or wrote what is not mapped
+    misaligned,       // an access that its type does not allow
+    trap,             // illegal instruction, trap, stack or program counter gone astray
+    assertion,        // a device-side assert
+    refused,          // the launch itself: grid, block, shared memory or registers beyond the device's
+    out_of_memory,    // of the device
+    wrong_code,       // a code object for another architecture, or none at all
+    no_such_kernel,   // the code object has no kernel of this name
+    endless,          // still running when the time was up
+    device,           // ECC, NVLink, a device that fell off the bus
     other,
   };
   Kind kind = Kind::other;
@@ -48,12 +48,12 @@ bool loses_context(int status);
 /// AKO_RESULT(auto x, f()): as AKO_DRIVEN in a function that returns a Result.
 #define AKO_RESULT(declaration, expression) \
   AKO_RESULT_(AKO_CONCAT(ako_result_, __LINE__), declaration, expression)
-#define AKO_RESULT_(temporary, declaration, expression)                                  \
-  auto temporary = (expression);                                                         \
-  if (!temporary) return std::unexpected(::ako::gpu::to_error(temporary.error()));       \
+#define AKO_RESULT_(temporary, declaration, expression)                            \
+  auto temporary = (expression);                                                   \
+  if (!temporary) return std::unexpected(::ako::gpu::to_error(temporary.error())); \
   declaration = std::move(*temporary)
-#define AKO_CHECK_RESULT(expression)                                                          \
-  do {                                                                                        \
-    if (auto ako_check_ = (expression); !ako_check_)                                          \
-      return std::unexpected(::ako::gpu::to_error(ako_check_.error()));                       \
+#define AKO_CHECK_RESULT(expression)                                    \
+  do {                                                                  \
+    if (auto ako_check_ = (expression); !ako_check_)                    \
+      return std::unexpected(::ako::gpu::to_error(ako_check_.error())); \
   } while (false)

@@ -22,7 +22,8 @@ std::filesystem::path lease_file(const DeviceInfo& info, const std::filesystem::
   return folder / name;
 }
 
-/// Open for everybody: another user's judge must see, and may take, a lock that is free. Never through a link.
+/// Open for everybody: another user's judge must see, and may take, a lock that is free. Never through a
+/// link.
 Descriptor open_lease(const std::filesystem::path& file) {
   ::mode_t before = ::umask(0);
   ::mkdir(file.parent_path().c_str(), 01777);
@@ -51,13 +52,15 @@ Result<Lease> Lease::take(const DeviceInfo& info, const std::filesystem::path& f
     return fail(ErrorKind::io, "cannot open the lock of a device: " + path.string(),
                 "set AKO_LEASE_DIR to a folder that all users of this device's judges can write");
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(ErrorKind::conflict, fmt::format("{} ({}) is in use by {}", info.name, info.bus, content(file)),
+    return fail(ErrorKind::conflict,
+                fmt::format("{} ({}) is in use by {}", info.name, info.bus, content(file)),
                 "wait for it, or judge on another device: --device N");
   const char* user = std::getenv("USER");
   std::string owner = fmt::format("process {} of {} since {} UTC", ::getpid(),
                                   user && *user ? user : fmt::format("user {}", ::getuid()), utc_now());
   if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), owner.data(), owner.size(), 0) < 0)
-    return fail(ErrorKind::io, "cannot write the lock of a device: " + path.string(), "free space on its disk");
+    return fail(ErrorKind::io, "cannot write the lock of a device: " + path.string(),
+                "free space on its disk");
   return Lease(std::move(file));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One judge per device, among all processes and users of a machine: a lock on a file named after the device's bus
-// address, which says who holds it. The lock goes with the process that took it, however that ends.
+// One judge per device, among all processes and users of a machine: a lock on a file named after the device's
+// bus address, which says who holds it. The lock goes with the process that took it, however that ends.
 #pragma once
 
 #include <filesystem>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is HIP's own: names, attribute numbers, contexts that hang on the device, architectures by name.
+#include "target/gpu/driver.h"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cctype>
-
-#include "target/gpu/driver.h"
 
 namespace ako::hip {
 namespace {
@@ -15,8 +15,8 @@ using gpu::Api;
 using gpu::Driven;
 using gpu::Driver;
 
-/// "gfx942" from "gfx942:sramecc+:xnack-", wherever it stands in the bytes of hipDeviceProp_t: the structure's
-/// layout differs between releases, the form of the name does not.
+/// "gfx942" from "gfx942:sramecc+:xnack-", wherever it stands in the bytes of hipDeviceProp_t: the
+/// structure's layout differs between releases, the form of the name does not.
 std::string architecture_in(std::string_view bytes) {
   for (std::size_t at = bytes.find("gfx"); at != std::string_view::npos; at = bytes.find("gfx", at + 1)) {
     std::size_t end = at + 3;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for libamdhip64.so: the part of the module interface that ako uses, in host memory, so that the HIP
-// path runs where there is no AMD GPU. It proves the calls, not the results of any GPU.
+// A stand-in for libamdhip64.so: the part of the module interface that ako uses, in host memory, so that the
+// HIP path runs where there is no AMD GPU. It proves the calls, not the results of any GPU.
 //
 // A code object is a shared library; kernel NAME is its function
 //   void launch_NAME(const int* grid, const int* block, size_t shared, int order, void** arguments)
 // which runs the whole grid. An int named standin_status_NAME, if there is one, is what the device says after
-// NAME was launched: 700 for an illegal address, 600 for a kernel that never ends. Times are those of the host.
+// NAME was launched: 700 for an illegal address, 600 for a kernel that never ends. Times are those of the
+// host.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,7 +20,14 @@
 
 namespace {
 
-enum Status { kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidImage = 200, kNotFound = 500, kNotReady = 600 };
+enum Status {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kInvalidImage = 200,
+  kNotFound = 500,
+  kNotReady = 600
+};
 
 constexpr std::size_t kMemory = std::size_t{4} << 30;
 
@@ -41,9 +49,12 @@ State& state() {
   return one;
 }
 
-int answer(int status) { return state().sticky != 0 && state().sticky != kNotReady ? state().sticky : status; }
+int answer(int status) {
+  return state().sticky != 0 && state().sticky != kNotReady ? state().sticky : status;
+}
 
-// One byte more than all code objects have: the size of an image is in its ELF header (end of the section table).
+// One byte more than all code objects have: the size of an image is in its ELF header (end of the section
+// table).
 std::size_t image_size(const unsigned char* image) {
   if (std::memcmp(image, "\177ELF", 4) != 0) return 0;
   unsigned long long table;
@@ -65,15 +76,17 @@ int hipGetDeviceCount(int* count) {
   return *count = wanted ? std::atoi(wanted) : 1, kSuccess;
 }
 int hipDeviceGet(int* device, int ordinal) { return *device = ordinal, kSuccess; }
-int hipDeviceGetName(char* name, int size, int) { return std::snprintf(name, size, "Stand-in for an AMD GPU"), kSuccess; }
+int hipDeviceGetName(char* name, int size, int) {
+  return std::snprintf(name, size, "Stand-in for an AMD GPU"), kSuccess;
+}
 int hipDeviceTotalMem(std::size_t* size, int) { return *size = kMemory, kSuccess; }
 int hipDeviceGetPCIBusId(char* bus, int size, int device) {
   return std::snprintf(bus, size, "0000:%02x:00.0", device), kSuccess;
 }
 int hipDeviceGetAttribute(int* value, int attribute, int) {
-  static const std::map<int, int> values = {{63, 2},      {87, 64},     {56, 1024}, {57, 2048},
-                                            {74, 65536},  {10002, 65536}, {72, 65536}, {5, 2100000},
-                                            {60, 1300000}, {59, 8192},  {19, 65536}, {0, 1}};
+  static const std::map<int, int> values = {{63, 2},       {87, 64},       {56, 1024},  {57, 2048},
+                                            {74, 65536},   {10002, 65536}, {72, 65536}, {5, 2100000},
+                                            {60, 1300000}, {59, 8192},     {19, 65536}, {0, 1}};
   auto found = values.find(attribute);
   if (found == values.end()) return kInvalidValue;
   return *value = found->second, kSuccess;
@@ -160,9 +173,11 @@ int hipModuleGetFunction(void** kernel, void* module, const char* name) {
   *kernel = new Kernel{reinterpret_cast<decltype(Kernel::launch)>(launch), status};
   return answer(kSuccess);
 }
-int hipFuncGetAttribute(int* value, int attribute, void*) { return *value = attribute == 0 ? 1024 : 0, kSuccess; }
-int hipModuleLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                          unsigned shared, void*, void** parameters, void**) {
+int hipFuncGetAttribute(int* value, int attribute, void*) {
+  return *value = attribute == 0 ? 1024 : 0, kSuccess;
+}
+int hipModuleLaunchKernel(void* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, void*, void** parameters, void**) {
   auto* one = static_cast<Kernel*>(kernel);
   if (state().sticky) return answer(kSuccess);
   const int grid[3] = {int(gx), int(gy), int(gz)}, block[3] = {int(bx), int(by), int(bz)};
@@ -182,7 +197,8 @@ int hipEventRecord(void* event, void*) {
   return answer(kSuccess);
 }
 int hipEventElapsedTime(float* milliseconds, void* start, void* end) {
-  std::chrono::duration<float, std::milli> took = static_cast<Event*>(end)->at - static_cast<Event*>(start)->at;
+  std::chrono::duration<float, std::milli> took =
+      static_cast<Event*>(end)->at - static_cast<Event*>(start)->at;
   return *milliseconds = took.count(), kSuccess;
 }
 /// The stand-in's own: forgets what a kernel did to the context, as a new process would.
