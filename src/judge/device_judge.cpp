@@ -13,25 +13,25 @@
 namespace ako {
 namespace {
 
-constexpr double kSmallShape = 2e7;  // reference operations: cheap enough to check beyond the level asked for
-constexpr std::size_t kExtraShapes = 3;
+constexpr double kCheapShape = 2e7;  // reference operations: cheap enough to check beyond the level asked for
+constexpr std::size_t kCheapShapes = 3;
 
-Error first_of(const std::vector<Error>& errors) {
+Error first_mistake(const std::vector<Error>& errors) {
   return errors.empty() ? Error{ErrorKind::invalid_input, "the input is wrong", {}} : errors.front();
 }
 
-Result<Problem> understand(const JudgeRequest& request) {
+Result<Problem> understand_request(const JudgeRequest& request) {
   auto problem = parse_problem(request.problem_text, request.problem_path);
-  if (!problem) return std::unexpected(first_of(problem.error()));
+  if (!problem) return std::unexpected(first_mistake(problem.error()));
   if (!request.shapes.empty()) {
     auto chosen = with_shapes(*problem, request.shapes);
-    if (!chosen) return std::unexpected(first_of(chosen.error()));
+    if (!chosen) return std::unexpected(first_mistake(chosen.error()));
     problem = std::move(*chosen);
   }
   for (const auto* candidate : {&request.candidate, request.incumbent ? &*request.incumbent : nullptr})
     if (candidate)
       if (auto plan = check_plan(candidate->plan, *problem, candidate->tunables); !plan)
-        return std::unexpected(first_of(plan.error()));
+        return std::unexpected(first_mistake(plan.error()));
   return std::move(*problem);
 }
 
@@ -94,7 +94,7 @@ Judged<std::vector<std::pair<const Shape*, DeviceChecked>>> DeviceJudge::State::
   for (const auto& shape : bench.problem.shapes) {
     double work = reference_work(bench.problem, shape);
     bool listed = std::find(level.begin(), level.end(), &shape) != level.end();
-    if (!listed && work < kSmallShape && extra < kExtraShapes) order.emplace_back(work, &shape), ++extra;
+    if (!listed && work < kCheapShape && extra < kCheapShapes) order.emplace_back(work, &shape), ++extra;
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -206,7 +206,7 @@ Result<Verdict> DeviceJudge::judge(const JudgeRequest& request, const JudgeClien
   Stopwatch watch;
   JudgeClient::Progress nothing = [](std::string_view) {};
   const auto& progress = given_progress ? given_progress : nothing;
-  AKO_TRY(Problem problem, understand(request));
+  AKO_TRY(Problem problem, understand_request(request));
   Verdict verdict;
   for (int attempt = 0; attempt < 2; ++attempt) {
     auto notes = std::move(verdict.notes);

@@ -7,7 +7,7 @@
 namespace ako {
 namespace {
 
-Bindings names_of(const Problem& problem, const Shape& shape, const Candidate& candidate) {
+Bindings bound_names(const Problem& problem, const Shape& shape, const Candidate& candidate) {
   Bindings names = tunables_in_force(candidate.plan, candidate.tunables);
   for (std::size_t i = 0; i < problem.dims.size(); ++i) names[problem.dims[i].name] = shape.dims[i];
   return names;
@@ -26,7 +26,7 @@ Result<DeviceBuffer> workspace_of(const WorkspaceBuffer& declared, const Binding
 }
 
 /// In its declared C type (kernel/launch_plan.h).
-Result<DeviceArgument> scalar_argument(const Scalar& scalar) {
+Result<DeviceArgument> scalar_value(const Scalar& scalar) {
   switch (scalar.type) {
     case ScalarType::f64:
       return DeviceArgument{-1, std::bit_cast<std::uint64_t>(scalar.value), 8};
@@ -63,7 +63,7 @@ Result<DeviceArgument> argument_of(const Argument& bound, const Problem& problem
     case Argument::Kind::workspace:
       return DeviceArgument{static_cast<int>(tensors) + bound.ref, 0, 8};
     case Argument::Kind::scalar:
-      return scalar_argument(problem.scalars[static_cast<std::size_t>(bound.ref)]);
+      return scalar_value(problem.scalars[static_cast<std::size_t>(bound.ref)]);
     case Argument::Kind::integer:
       break;
   }
@@ -104,7 +104,7 @@ Result<DevicePlan> bind_plan(const Problem& problem, const Shape& shape, const C
     plan.buffers.push_back(std::move(buffer));
   }
   const std::size_t tensors = plan.buffers.size();
-  const Bindings names = names_of(problem, shape, candidate);
+  const Bindings names = bound_names(problem, shape, candidate);
   for (const auto& declared : candidate.plan.workspace) {
     AKO_TRY(auto buffer, workspace_of(declared, names));
     plan.buffers.push_back(std::move(buffer));

@@ -16,10 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Seconds kGreetingWait{
-    60};                          // contexts take a third of a second each; the judge's own kernels compile
-constexpr Seconds kLookUp{0.2};   // between looks whether to stop
-constexpr Seconds kSilence{180};  // of a worker that lives
+constexpr Seconds kWorkerGreetingWait{
+    60};  // contexts take a third of a second each; the judge's own kernels compile
+constexpr Seconds kStopLookUp{0.2};     // between looks whether to stop
+constexpr Seconds kWorkerSilence{180};  // of a worker that lives
 
 Error error_of(const json& value) {
   return {ErrorKind::invalid_input, json_fields::text(value, "what", "the worker refused the request"),
@@ -78,7 +78,7 @@ Result<std::unique_ptr<DeviceSupervisor>> DeviceSupervisor::create(std::vector<s
 }
 
 Result<void> DeviceSupervisor::greet(LineProcess& process) {
-  AKO_TRY(auto line, process.receive(kGreetingWait));
+  AKO_TRY(auto line, process.receive(kWorkerGreetingWait));
   json greeting = json::parse(line, nullptr, false);
   if (const auto& refused = json_fields::field(greeting, "error"); refused.is_object())
     return std::unexpected(Error{ErrorKind::unavailable, error_of(refused).what, error_of(refused).advice});
@@ -126,11 +126,11 @@ Result<Verdict> DeviceSupervisor::converse(const JudgeRequest& request, const Ju
   AKO_CHECK(active_->send(message.dump(-1, ' ', false, json::error_handler_t::replace)));
   Stopwatch silence;
   while (true) {
-    auto line = active_->receive(kLookUp);
+    auto line = active_->receive(kStopLookUp);
     if (stop.stop_requested()) return fail(ErrorKind::limit, "the judgement was cancelled");
     if (!line && line.error().kind != ErrorKind::limit) return std::unexpected(line.error());
     if (!line) {
-      if (silence.elapsed() > kSilence + request.time_budget)
+      if (silence.elapsed() > kWorkerSilence + request.time_budget)
         return fail(ErrorKind::unavailable, "the device's worker is silent");
       continue;
     }

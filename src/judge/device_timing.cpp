@@ -15,7 +15,7 @@
 namespace ako {
 namespace {
 
-constexpr int kScreenRounds = 3, kAloneRounds = 6;
+constexpr int kDeviceScreenRounds = 3, kDeviceAloneRounds = 6;
 constexpr double kBatch_us = 200;  // of kernel time; events are good to a fraction of a microsecond
 constexpr int kMostLaunches = 16;
 constexpr Seconds kWarm{0.03}, kWarmHip{0.4};                    // facts: MI300X ramps its clocks for 400 ms
@@ -231,8 +231,8 @@ class DeviceRounds {
   }
 
   std::vector<int> goals() const {
-    if (request_.effort == Effort::screen) return {kScreenRounds};
-    if (!incumbent_) return {kAloneRounds};
+    if (request_.effort == Effort::screen) return {kDeviceScreenRounds};
+    if (!incumbent_) return {kDeviceAloneRounds};
     auto all = planned_looks(rule_);
     all.insert(all.begin(), {4, 6});  // enough to see a much slower one
     return all;
@@ -240,7 +240,7 @@ class DeviceRounds {
 
   bool out_of_time() {
     bool decides = incumbent_ && request_.effort == Effort::decide;
-    int needed = decides ? rule_.minimum_blocks : kScreenRounds;
+    int needed = decides ? rule_.minimum_blocks : kDeviceScreenRounds;
     bool enough =
         std::all_of(sittings_.begin(), sittings_.end(), [&](const auto& s) { return s->played() >= needed; });
     Seconds limit = request_.limit.count() > 0 ? request_.limit : 3 * request_.budget;

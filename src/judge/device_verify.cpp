@@ -12,7 +12,7 @@
 namespace ako {
 namespace {
 
-constexpr double kExact = std::numeric_limits<double>::max();
+constexpr double kNoNoise = std::numeric_limits<double>::max();
 
 std::vector<const DeviceBuffer*> outputs_of(const DevicePlan& plan) {
   std::vector<const DeviceBuffer*> outputs;
@@ -56,11 +56,11 @@ OutputCheck compare_sketches(ScalarType type, const Bounds& bounds, std::int64_t
         static_cast<double>(differing + odd) / static_cast<double>(std::max<std::int64_t>(count, 1));
     if (check.fraction > tolerance.mismatches.value_or(0))
       refuse(fmt::format("at least {} of {} elements differ from the incumbent's", differing, count));
-    check.snr_db = check.ok ? kExact : 0;
+    check.snr_db = check.ok ? kNoNoise : 0;
     return check;
   }
   double floor = bounds.declared_rms * bounds.declared_rms * static_cast<double>(count);
-  check.snr_db = noise <= 0 ? kExact : 10 * std::log10(std::max(signal, floor) / noise);
+  check.snr_db = noise <= 0 ? kNoNoise : 10 * std::log10(std::max(signal, floor) / noise);
   double slack = chance_factor(trusted.sums.size());
   double rms = std::sqrt(std::max(signal, floor) / static_cast<double>(std::max<std::int64_t>(count, 1)));
   double allowed = std::numeric_limits<double>::infinity();  // energy of the error
@@ -109,7 +109,7 @@ Judged<DeviceVerifier::Finding> DeviceVerifier::against_truth(const DevicePlan& 
   if (style != InputStyle::declared &&
       !std::all_of(expected.begin(), expected.end(), [](auto values) { return all_finite(values); }))
     return Finding{.dropped = true};
-  Finding finding{.error_db = kExact};
+  Finding finding{.error_db = kNoNoise};
   auto outputs = outputs_of(plan);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& buffer = *outputs[i];
