@@ -119,6 +119,10 @@ Budget budget_left(const CampaignRecord& record, double spent) {
 Seconds comparison_seconds(const Budget& left, const Verdict& incumbent, Level level) {
   return at_least_minimum(share_of_a_comparison * left.seconds_left, incumbent, level);
 }
+Seconds baseline_seconds(const Manifest& manifest) {
+  double budget = manifest.budget_seconds;
+  return Seconds(budget > 0 ? std::clamp(0.05 * budget, 0.5, longest_comparison) : longest_comparison);
+}
 Seconds final_seconds(const CampaignRecord&) {
   // The headline must carry an interval, and that takes eight rounds. Timing ends as soon as the answer is
   // clear, so that a generous limit costs nothing.

@@ -32,6 +32,8 @@ Budget budget_left(const CampaignRecord&, double spent);
 /// ones): a share of what is left, but never less than the judge's minimum of blocks takes, without which it
 /// can only answer "ambiguous".
 Seconds comparison_seconds(const Budget&, const Verdict& incumbent, Level);
+/// Of the baseline, which is timed alone and decides nothing.
+Seconds baseline_seconds(const Manifest&);
 Seconds screen_seconds(const Budget&, const Verdict& incumbent);
 /// Of the final verification, against the baseline on all shapes.
 Seconds final_seconds(const CampaignRecord&);

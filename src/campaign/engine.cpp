@@ -110,7 +110,8 @@ class Engine {
   Result<void> baseline() {
     AKO_TRY(Proposal proposal, first_proposal());
     AKO_CHECK(begin(1, proposal.hypothesis.empty() ? "baseline" : proposal.hypothesis));
-    Result<RoundRecord> round = run_baseline(std::move(proposal), inquiry_);
+    Result<RoundRecord> round =
+        run_baseline(std::move(proposal), baseline_seconds(record_.manifest), inquiry_);
     if (!round && round.error().kind == ErrorKind::invalid_input && !inquiry_.stopped()) {
       AKO_CHECK(store_.discard_open_round(spending_.seconds()));
       AKO_CHECK(end(round.error().what));

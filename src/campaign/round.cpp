@@ -193,12 +193,13 @@ Result<RoundRecord> run_round(Proposal proposal, const RoundSetting& setting, In
   return round;
 }
 
-Result<RoundRecord> run_baseline(Proposal proposal, Inquiry& inquiry) {
+Result<RoundRecord> run_baseline(Proposal proposal, Seconds time_budget, Inquiry& inquiry) {
   RoundRecord round;
   round.number = 1;
   round.proposal = std::move(proposal);
   Inquiry::Question question{"decide", "baseline", round.proposal.candidate};
   question.level = Level::full;
+  question.time_budget = time_budget;
   AKO_TRY(round.verdict, inquiry.ask(question));
   if (!round.verdict.correct())
     return fail(ErrorKind::invalid_input,

@@ -21,6 +21,6 @@ struct RoundSetting {
 Result<RoundRecord> run_round(Proposal, const RoundSetting&, Inquiry&);
 
 /// The first round: full level, timed alone. Error invalid_input when the baseline is not correct.
-Result<RoundRecord> run_baseline(Proposal, Inquiry&);
+Result<RoundRecord> run_baseline(Proposal, Seconds time_budget, Inquiry&);
 
 }  // namespace ako
