@@ -23,6 +23,8 @@ void add_inspect(CLI::App&, Context&);
 void add_explain(CLI::App&, Context&);
 void add_doctor(CLI::App&, Context&);
 void add_completions(CLI::App&, Context&);
+void add_export(CLI::App&, Context&);
+void add_man(CLI::App&, Context&);
 void add_time(CLI::App&, Context&);
 void add_check(CLI::App&, Context&);
 void add_judge(CLI::App&, Context&);
@@ -51,7 +53,9 @@ constexpr Add commands[] = {
     add_reference,
     add_synth,
     add_inspect,
+    add_export,
     add_completions,
+    add_man,
 };
 
 // clang-format on

@@ -9,7 +9,7 @@
 //
 // Location and interval: Hodges–Lehmann, the median of all Walsh averages (x_i + x_j) / 2, i <= j, and the
 // interval that inverts Wilcoxon's signed-rank test (Hollander, Wolfe & Chicken, "Nonparametric Statistical
-// Methods", 3rd ed., 3.2–3.3). The null distribution is counted exactly up to kExact blocks; beyond, the
+// Methods", 3rd ed., 3.2–3.3). The null distribution is counted exactly up to kExactBlocks blocks; beyond, the
 // normal approximation is used.
 //
 // Several shapes: round r yields one block per shape; its aggregate is the mean of their log-ratios, the
@@ -37,7 +37,7 @@
 namespace ako {
 namespace {
 
-constexpr std::size_t kExact = 64;
+constexpr std::size_t kExactBlocks = 64;
 constexpr double kFirstShare = 0.4, kLaterShare = 0.15, kGrowth = 4.0 / 3.0;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -68,7 +68,7 @@ double normal_upper(double tail) {
 }
 
 std::int64_t critical_rank(std::size_t n, double alpha) {
-  if (n <= kExact) return exact_critical_rank(n, alpha);
+  if (n <= kExactBlocks) return exact_critical_rank(n, alpha);
   double count = static_cast<double>(n);
   double mean = count * (count + 1) / 4, deviation = std::sqrt(count * (count + 1) * (2 * count + 1) / 24);
   return static_cast<std::int64_t>(std::floor(mean - 0.5 - normal_upper(alpha) * deviation));

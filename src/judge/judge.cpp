@@ -271,7 +271,7 @@ Result<std::unique_ptr<Judge>> Judge::create(const TargetId& target, int threads
   state->facts = host::look_up();
   state->options.threads = threads;
   state->release = ReleaseMeter(state->options);
-  state->toolchains = find_toolchains();
+  state->toolchains = find_toolchains(target);
   state->noise = load_noise(state->facts.device);
   state->trust = confinement().full() ? Trust::isolated : Trust::unconfined;
   AKO_CHECK(choose_toolchain(state->toolchains, Language::cpp, target));

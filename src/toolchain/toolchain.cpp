@@ -14,19 +14,22 @@ namespace {
 struct Entry {
   Result<std::unique_ptr<Toolchain>> (*find)();
   Language language;
+  std::string_view targets;  // how the names of its targets begin
 };
 constexpr Entry table[] = {
-    {HostToolchain::find, Language::cpp},
-    {CudaToolchain::find, Language::cuda},
-    {HipToolchain::find, Language::hip},
+    {HostToolchain::find, Language::cpp, "host"},
+    {CudaToolchain::find, Language::cuda, "sm_"},
+    {HipToolchain::find, Language::hip, "gfx"},
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<Toolchain>> find_toolchains() {
+std::vector<std::unique_ptr<Toolchain>> find_toolchains(const TargetId& target) {
   std::vector<std::unique_ptr<Toolchain>> found;
-  for (const Entry& entry : table)
+  for (const Entry& entry : table) {
+    if (!target.starts_with(entry.targets) && !target.empty()) continue;
     if (auto toolchain = entry.find()) found.push_back(std::move(*toolchain));
+  }
   return found;
 }
 

@@ -31,9 +31,10 @@ class Toolchain {
   virtual Result<BuildResult> build(const Candidate&, const Problem&, const TargetFacts&) = 0;
 };
 
-/// Every toolchain that works on this machine, in the order of preference. One line per toolchain in
+/// Every toolchain that works on this machine, in the order of preference; with a target, those for it alone
+/// (asking every compiler for its version takes a quarter of a second). One line per toolchain in
 /// toolchain.cpp.
-std::vector<std::unique_ptr<Toolchain>> find_toolchains();
+std::vector<std::unique_ptr<Toolchain>> find_toolchains(const TargetId& target = {});
 /// The one that builds this language for this target, or an error that says what to install.
 Result<Toolchain*> choose_toolchain(std::span<const std::unique_ptr<Toolchain>>, Language, const TargetId&);
 
