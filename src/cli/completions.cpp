@@ -14,6 +14,7 @@ struct Described {
 
 void describe(const CLI::App& app, const std::string& prefix, std::vector<Described>& out) {
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_group().empty()) continue;  // not for people
     Described described{prefix + command->get_name(), command->get_description(), {}};
     for (const CLI::Option* option : command->get_options())
       for (const std::string& name : option->get_lnames()) described.options.push_back("--" + name);

@@ -50,7 +50,7 @@ std::string page(const CLI::App& app) {
       ".SH SYNOPSIS\n.B ako\n.I command\n[options]\n.SH DESCRIPTION\n{}\n.SH COMMANDS\n",
       roff(version), roff(app.get_description()));
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    out += command_entry(*command, "ako " + command->get_name());
+    if (!command->get_group().empty()) out += command_entry(*command, "ako " + command->get_name());
   return out +
          ".SH EXIT STATUS\n"
          ".TP\n.B 0\nfine\n.TP\n.B 1\nthe answer is no: wrong, rejected, not faster\n"

@@ -15,10 +15,10 @@ namespace ako {
 namespace {
 
 constexpr std::size_t kDesign = 12;           // random points before the first fit
-constexpr double kGrowth = 1.5;               // of the sample count, between fits of the kernel
+constexpr double kKernelGrowth = 1.5;               // of the sample count, between fits of the kernel
 constexpr int kSweeps = 4;                    // of a fit
-constexpr std::size_t kFitLimit = 192;        // samples that a fit looks at
-constexpr std::size_t kConditionLimit = 512;  // samples that predictions rest on
+constexpr std::size_t kKernelSamples = 192;        // samples that a fit looks at
+constexpr std::size_t kConditionedSamples = 512;  // samples that predictions rest on
 constexpr std::size_t kPoolLimit = 16384;     // larger spaces are sampled
 constexpr std::size_t kPoolDraws = 4096;
 // How slow the slow ones are matters little, and stretches the scale: costs above this quantile are cut to
@@ -113,20 +113,20 @@ class ModelSearch final : public Optimizer {
   /// A new kernel, and predictions afresh.
   void refit() {
     next_fit_ =
-        std::max(points_.size() + 4, static_cast<std::size_t>(kGrowth * static_cast<double>(points_.size())));
+        std::max(points_.size() + 4, static_cast<std::size_t>(kKernelGrowth * static_cast<double>(points_.size())));
     set_targets();
     std::vector<double> targets;
     for (const auto& cost : costs_) targets.push_back(target_of(cost));
     std::vector<Levels> samples;
     std::vector<double> values;
-    for (std::size_t i : informative_samples(targets, kFitLimit)) {
+    for (std::size_t i : informative_samples(targets, kKernelSamples)) {
       samples.push_back(levels_of(points_[i]));
       values.push_back(targets[i]);
     }
     kernel_ = fit_kernel(axes_, samples, values, kernel_, kSweeps);
     if (!posterior_ || !listed_) make_pool();
     posterior_->restart(kernel_);
-    std::vector<std::size_t> kept = informative_samples(targets, kConditionLimit);
+    std::vector<std::size_t> kept = informative_samples(targets, kConditionedSamples);
     std::ranges::sort(kept);
     for (std::size_t i : kept) posterior_->add(levels_of(points_[i]), targets[i]);
   }

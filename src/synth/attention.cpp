@@ -20,10 +20,6 @@ void factors_of(const Program& program, ExprId id, std::vector<ExprId>& factors)
   }
 }
 
-bool any_mentions(const Program& program, const std::vector<ExprId>& factors, IndexId index) {
-  return std::ranges::any_of(factors, [&](ExprId e) { return mentions(program, e, index); });
-}
-
 int reductions_in(const Program& program, ExprId id) {
   int count = 0;
   visit(program, id, [&](ExprId e) { count += program.expr(e).kind == ExprKind::reduce; });
@@ -53,8 +49,6 @@ bool is_zero(const Program& program, ExprId id) {
 }
 
 /// Reals that are stored without rounding: what a later statement may take from a register.
-bool unrounded(const Tensor& tensor) { return tensor.exact || tensor.type == ScalarType::f32; }
-
 class Matcher {
  public:
   Matcher(Program& program, const Layout& layout, const Group& group)

@@ -20,10 +20,6 @@ void factors_of(const Program& program, ExprId id, NumberClass type, std::vector
   }
 }
 
-bool any_mentions(const Program& program, const std::vector<ExprId>& factors, IndexId index) {
-  return std::ranges::any_of(factors, [&](ExprId e) { return mentions(program, e, index); });
-}
-
 bool all_rectangular(const Program& program, const std::vector<Range>& ranges) {
   return std::ranges::all_of(ranges, [&](const Range& r) { return rectangular(program, r); });
 }
@@ -59,8 +55,6 @@ bool is_bytes(const Program& program, const std::vector<ExprId>& factors) {
 }
 
 /// Reals that are stored without rounding: what a later statement may take from the register.
-bool unrounded(const Tensor& tensor) { return tensor.exact || tensor.type == ScalarType::f32; }
-
 }  // namespace
 
 std::optional<Contraction> match_contraction(const Program& program, const Layout& layout,

@@ -4,6 +4,8 @@
 
 #include "synth/program.h"
 
+#include <algorithm>
+
 namespace ako::synth {
 
 void visit(const Program& program, ExprId id, const std::function<void(ExprId)>& f) {
@@ -33,6 +35,12 @@ bool mentions(const Program& program, ExprId id, IndexId index) {
   visit(program, id, [&](ExprId e) { found = found || is_index(program, e, index); });
   return found;
 }
+
+bool any_mentions(const Program& program, const std::vector<ExprId>& factors, IndexId index) {
+  return std::ranges::any_of(factors, [&](ExprId e) { return mentions(program, e, index); });
+}
+
+bool unrounded(const Tensor& tensor) { return tensor.exact || tensor.type == ScalarType::f32; }
 
 bool reads(const Program& program, ExprId id, TensorId tensor) {
   bool found = false;

@@ -20,6 +20,9 @@ using Renaming = std::map<IndexId, IndexId>;
 /// Calls `f` on an expression and everything in it, outermost first; bounds and conditions too.
 void visit(const Program&, ExprId, const std::function<void(ExprId)>& f);
 bool mentions(const Program&, ExprId, IndexId);
+bool any_mentions(const Program&, const std::vector<ExprId>&, IndexId);
+/// Its values are kept as they are computed, in f32 at least.
+bool unrounded(const Tensor&);
 bool reads(const Program&, ExprId, TensorId);
 /// Everything a statement evaluates: value, subscripts, bounds.
 void visit(const Program&, const Statement&, const std::function<void(ExprId)>& f);

@@ -11,7 +11,7 @@
 namespace ako::testing_fakes {
 
 /// A campaign of fakes in a folder of its own. Time passes only when the judge is asked.
-class CampaignTest : public testing::Test {
+class CampaignTest : public ::testing::Test {
  protected:
   void SetUp() override {
     judge_.clock = &now_;

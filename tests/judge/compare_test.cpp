@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <random>
 
 #include "judge/pattern.h"
 
@@ -113,6 +116,108 @@ TEST(CompareOutput, StressStylesAllowFortyDecibelsMore) {
   EXPECT_NEAR(*bounds_for(problem, tensor, InputStyle::constant_rows, 1).tolerance.snr_db, 60, 1e-9);
 }
 
+// ---- the cap on one element, where the tolerance is one on the mean ----
+
+/// As noisy as `decibels` allow, to a hundredth of a decibel: Gaussian, part with the output's scale.
+std::vector<double> noisy(const std::vector<double>& exact, double decibels, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  double deviation = root_mean_square(exact) * std::pow(10, -(decibels + 0.05) / 20);
+  auto got = exact;
+  for (double& value : got) value += deviation * normal(random);
+  return got;
+}
+std::vector<double> normal_values(std::size_t n) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  std::vector<double> values(n);
+  for (double& value : values) value = normal(random);
+  return values;
+}
+
+TEST(Cap, TakesNoOffenceAtGaussianNoiseAsStrongAsTheToleranceAllows) {
+  auto expected = normal_values(1 << 19);
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    auto check = compare_output(ScalarType::f64, snr(45), expected,
+                                stored(ScalarType::f64, noisy(expected, 45, seed)));
+    EXPECT_TRUE(check.ok) << check.metric;
+    EXPECT_NEAR(check.snr_db, 45, 0.1);
+  }
+}
+
+struct Misdeed {
+  std::string name;
+  std::function<double(double)> done;
+};
+class OneOfHalfAMillion : public testing::TestWithParam<Misdeed> {};
+TEST_P(OneOfHalfAMillion, IsFoundAndNamed) {
+  auto expected = normal_values(1 << 19), got = expected;
+  constexpr std::size_t kWhere = 345678;
+  expected[kWhere] = got[kWhere] = 1.5;
+  got[kWhere] = GetParam().done(got[kWhere]);
+  auto check = compare_output(ScalarType::f64, snr(45), expected, stored(ScalarType::f64, got));
+  EXPECT_GT(check.snr_db, 45);  // the mean shows nothing
+  EXPECT_FALSE(check.ok);
+  EXPECT_EQ(check.worst, static_cast<std::int64_t>(kWhere));
+  EXPECT_EQ(check.got, got[kWhere]);
+  EXPECT_TRUE(check.metric.starts_with("off by ")) << check.metric;
+  EXPECT_FALSE(compare_outputs(ScalarType::f64, between_two(snr(45)), stored(ScalarType::f64, expected),
+                               stored(ScalarType::f64, got), 0, 1 << 19)
+                   .ok);
+}
+INSTANTIATE_TEST_SUITE_P(All, OneOfHalfAMillion,
+                         testing::Values(Misdeed{"Zeroed", [](double) { return 0.0; }},
+                                         Misdeed{"Negated", [](double v) { return -v; }},
+                                         Misdeed{"AFifthTooLarge", [](double v) { return 1.2 * v; }}),
+                         [](const auto& one) { return one.param.name; });
+
+TEST(Cap, BindsWhereTheErrorIsHeldAgainstThatOfRounding) {
+  auto expected = normal_values(1 << 16), got = expected;
+  expected[500] = got[500] = 1.5;
+  Bounds bounds;
+  bounds.tolerance.error_ratio = 4;
+  EXPECT_TRUE(compare_output(ScalarType::bf16, bounds, expected, stored(ScalarType::bf16, got)).ok);
+  got[500] = 1.7;
+  auto check = compare_output(ScalarType::bf16, bounds, expected, stored(ScalarType::bf16, got));
+  EXPECT_FALSE(check.ok);
+  EXPECT_EQ(check.worst, 500);
+}
+
+TEST(Cap, AnElementAmongStrongerOnesIsHeldAgainstTheirScale) {
+  std::vector<double> expected(100000, 1.0), got;
+  expected[77] = 1e-6;
+  got = expected;
+  got[77] = 2e-6;
+  EXPECT_TRUE(compare_output(ScalarType::f64, snr(60), expected, stored(ScalarType::f64, got)).ok);
+}
+
+TEST(Cap, UnderStressTheNoiseOfAWholeOutputMaySitInOneRowOfAHundred) {
+  Problem problem;
+  problem.tolerance.snr_db = 85;
+  Tensor tensor;
+  tensor.type = ScalarType::f32;
+  auto bounds = bounds_for(problem, tensor, InputStyle::constant_rows, 1);
+  std::vector<double> expected(100 * 1000, 1.0);
+  double row_noise = 0.9 * 10 * std::pow(10, -45.0 / 20);  // the energy allowed, less a fifth
+  auto spoiled = [&](double by) {
+    auto got = expected;
+    for (std::size_t i = 5000; i < 6000; ++i) got[i] += by;
+    return compare_output(ScalarType::f32, bounds, expected, stored(ScalarType::f32, got));
+  };
+  EXPECT_TRUE(spoiled(row_noise).ok);
+  bounds.peak = bounds_for(problem, tensor, InputStyle::declared, 1).peak;
+  EXPECT_FALSE(spoiled(row_noise).ok);
+}
+
+TEST(WrongElements, NamesWhatTheCapRefuses) {
+  auto expected = normal_values(4096), got = expected;
+  expected[99] = got[99] = 2;
+  got[99] = 0;
+  auto wrong = wrong_elements(ScalarType::f64, snr(45), expected, got);
+  EXPECT_EQ(std::count(wrong.begin(), wrong.end(), true), 1);
+  EXPECT_TRUE(wrong[99]);
+}
+
 TEST(CompareOutputs, EqualBytesAreEqualWhateverTheyMean) {
   std::vector<std::byte> poison(4096, std::byte{0xFF});
   EXPECT_TRUE(compare_outputs(ScalarType::f32, snr(100), poison, poison, 0, 1024).ok);
@@ -132,7 +237,7 @@ struct Case {
   std::string says;
   std::function<void(std::vector<double>&, std::vector<double>&)> damage;  // expected, got: 8 × 32
 };
-class Pattern8x32 : public testing::TestWithParam<Case> {};
+class Pattern8x32 : public ::testing::TestWithParam<Case> {};
 TEST_P(Pattern8x32, IsNamed) {
   std::vector<double> expected(8 * 32);
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = 1 + static_cast<double>(i * i % 101);
@@ -151,22 +256,22 @@ auto spoil(std::function<bool(std::size_t row, std::size_t column)> where) {
 }
 INSTANTIATE_TEST_SUITE_P(
     All, Pattern8x32,
-    testing::Values(Case{"the last row", spoil([](auto r, auto) { return r == 7; })},
-                    Case{"rows 4…6", spoil([](auto r, auto) { return r >= 4 && r < 7; })},
-                    Case{"every 8th column from 7", spoil([](auto, auto c) { return c % 8 == 7; })},
-                    Case{"columns 24…31 (the last)", spoil([](auto, auto c) { return c >= 24; })},
-                    Case{"row 3, column 5", spoil([](auto r, auto c) { return r == 3 && c == 5; })},
-                    Case{"all elements", spoil([](auto, auto) { return true; })},
-                    Case{"off by a factor of 2: all elements",
-                         [](auto&, auto& got) {
-                           for (double& v : got) v *= 2;
-                         }},
-                    Case{"off by a constant 1: all elements",
-                         [](auto&, auto& got) {
-                           for (double& v : got) v += 1;
-                         }},
-                    Case{"zero: rows 0…1",
-                         [](auto&, auto& got) { std::fill(got.begin(), got.begin() + 64, 0.0); }}));
+    ::testing::Values(Case{"the last row", spoil([](auto r, auto) { return r == 7; })},
+                      Case{"rows 4…6", spoil([](auto r, auto) { return r >= 4 && r < 7; })},
+                      Case{"every 8th column from 7", spoil([](auto, auto c) { return c % 8 == 7; })},
+                      Case{"columns 24…31 (the last)", spoil([](auto, auto c) { return c >= 24; })},
+                      Case{"row 3, column 5", spoil([](auto r, auto c) { return r == 3 && c == 5; })},
+                      Case{"all elements", spoil([](auto, auto) { return true; })},
+                      Case{"off by a factor of 2: all elements",
+                           [](auto&, auto& got) {
+                             for (double& v : got) v *= 2;
+                           }},
+                      Case{"off by a constant 1: all elements",
+                           [](auto&, auto& got) {
+                             for (double& v : got) v += 1;
+                           }},
+                      Case{"zero: rows 0…1",
+                           [](auto&, auto& got) { std::fill(got.begin(), got.begin() + 64, 0.0); }}));
 
 TEST(Pattern, SeesATransposition) {
   std::vector<double> expected, got;

@@ -122,7 +122,7 @@ TEST(Server, PassesOnErrorsOfTheRequest) {
   EXPECT_EQ(lines.back()["error"]["advice"], "mend it");
 }
 
-class BadLine : public testing::TestWithParam<std::string> {};
+class BadLine : public ::testing::TestWithParam<std::string> {};
 TEST_P(BadLine, GetsAnErrorReplyAndTheNextIsAnswered) {
   auto lines = talk(GetParam() + "\n{\"id\":9,\"method\":\"ping\"}\n");
   ASSERT_EQ(lines.size(), 3u);
@@ -132,13 +132,13 @@ TEST_P(BadLine, GetsAnErrorReplyAndTheNextIsAnswered) {
 }
 INSTANTIATE_TEST_SUITE_P(
     All, BadLine,
-    testing::Values("garbage", "[1,2]", "{\"id\":1}", "{\"method\":\"ping\"}",
-                    "{\"id\":{},\"method\":\"ping\"}", "{\"id\":1,\"method\":\"dance\"}",
-                    "{\"id\":1,\"method\":\"judge\"}",
-                    "{\"id\":1,\"method\":\"judge\",\"params\":{\"problem\":3}}",
-                    "{\"id\":1,\"method\":\"judge\",\"params\":{\"problem\":\"x\",\"candidate\":[]}}",
-                    "{\"id\":1,\"method\":\"ping\",\"protocol\":99}", "\"\xff\xfe\"",
-                    "{\"id\":1,\"method\":7}"));
+    ::testing::Values("garbage", "[1,2]", "{\"id\":1}", "{\"method\":\"ping\"}",
+                      "{\"id\":{},\"method\":\"ping\"}", "{\"id\":1,\"method\":\"dance\"}",
+                      "{\"id\":1,\"method\":\"judge\"}",
+                      "{\"id\":1,\"method\":\"judge\",\"params\":{\"problem\":3}}",
+                      "{\"id\":1,\"method\":\"judge\",\"params\":{\"problem\":\"x\",\"candidate\":[]}}",
+                      "{\"id\":1,\"method\":\"ping\",\"protocol\":99}", "\"\xff\xfe\"",
+                      "{\"id\":1,\"method\":7}"));
 
 TEST(Server, RefusesUnknownProtocolWithAdvice) {
   auto lines = talk("{\"id\":1,\"method\":\"ping\",\"protocol\":2}\n");

@@ -47,7 +47,7 @@ TEST(VerdictJson, ComesBackAsItWas) {
   EXPECT_EQ(again->timings[0].log_ratio_interval.low, -std::numeric_limits<double>::infinity());
 }
 
-class EveryOutcome : public testing::TestWithParam<Outcome> {};
+class EveryOutcome : public ::testing::TestWithParam<Outcome> {};
 TEST_P(EveryOutcome, ComesBackFromJson) {
   Verdict verdict = full_verdict();
   verdict.outcome = GetParam();
@@ -73,13 +73,13 @@ Wrong some_wrong() {
   return wrong;
 }
 INSTANTIATE_TEST_SUITE_P(All, EveryOutcome,
-                         testing::Values(Outcome(Correct{}), Outcome(some_wrong()),
-                                         Outcome(Rejected{"clock", "looks at the time", "a.cpp:3"}),
-                                         Outcome(CompileError{"a.cpp:1:1: error: no"}),
-                                         Outcome(Crashed{11, "SIGSEGV", "T=8"}),
-                                         Outcome(TimedOut{"check", Seconds(10), "T=8"}),
-                                         Outcome(OutOfMemory{gibibytes(8), "T=8"}),
-                                         Outcome(InfrastructureError{"no disk"})));
+                         ::testing::Values(Outcome(Correct{}), Outcome(some_wrong()),
+                                           Outcome(Rejected{"clock", "looks at the time", "a.cpp:3"}),
+                                           Outcome(CompileError{"a.cpp:1:1: error: no"}),
+                                           Outcome(Crashed{11, "SIGSEGV", "T=8"}),
+                                           Outcome(TimedOut{"check", Seconds(10), "T=8"}),
+                                           Outcome(OutOfMemory{gibibytes(8), "T=8"}),
+                                           Outcome(InfrastructureError{"no disk"})));
 
 TEST(VerdictJson, RefusesWhatIsNoVerdict) {
   EXPECT_FALSE(verdict_from_json(nlohmann::json::array()));

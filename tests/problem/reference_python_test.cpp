@@ -38,7 +38,7 @@ bool python_has_numpy() {
   return exit && exit->ok();
 }
 
-class PythonReferenceTest : public testing::Test {
+class PythonReferenceTest : public ::testing::Test {
  protected:
   Problem problem(const std::string& python, std::string text = doubled) {
     EXPECT_TRUE(write_file(home_.path() / "doubled.py", python));

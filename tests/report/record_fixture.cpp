@@ -52,6 +52,7 @@ RoundRecord make_round(int number, int parent, RoundDecision decision, double us
   round.proposal.change = "Change " + text;
   round.proposal.candidate.sources = {
       {"scale.cpp", "// round " + std::to_string(number) + "\n" + text + "\nint x;\n"}};
+  round.verdict.candidate = round.proposal.candidate.id();
   round.verdict.outcome = Correct{};
   round.verdict.notes = {text};
   round.verdict.timings = {timing("N=1048576", us, incumbent_us),
@@ -89,6 +90,7 @@ CampaignRecord example_record(bool hostile) {
   record.rounds.push_back(make_round(3, 2, RoundDecision::rolled_back, 110, 100, text));
   record.rounds[1].sweep = {{text, Hash{}, "correct", std::log(0.5), 200}, {"b", Hash{}, "wrong", 0, 0}};
   record.final_verdict = make_round(0, 0, RoundDecision::accepted, 100, 400, text).verdict;
+  record.final_verdict->candidate = record.rounds[1].verdict.candidate;
   return record;
 }
 
