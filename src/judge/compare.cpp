@@ -10,113 +10,32 @@
 #include <limits>
 #include <vector>
 
+#include "judge/element_rule.h"
 #include "judge/parallel.h"
 
 namespace ako {
 namespace {
 
-constexpr double kStress = 100;
+constexpr double kStress = 100;        // times wider bounds
+constexpr double kStressPeak = 4;      // times farther from the mean
+constexpr double kBlame = 3;           // times the allowed noise: far below the cap, and seldom rounding
 constexpr std::int64_t kChunk = 8192;  // elements decoded at a time: stays in the first-level cache
 constexpr double kExact = std::numeric_limits<double>::max();
-
-/// Sums over a range of elements.
-struct Sums {
-  double signal = 0, noise = 0, ideal = 0;  // of squares
-  std::int64_t beyond = 0;                  // elements outside the per-element bound
-  std::int64_t hopeless = 0;  // NaN or infinity where a number was expected, or the other way round
-  std::int64_t worst = -1;
-  double worst_excess = -1, expected = 0, got = 0;
-
-  void add(const Sums& other) {
-    signal += other.signal;
-    noise += other.noise;
-    ideal += other.ideal;
-    beyond += other.beyond;
-    hopeless += other.hopeless;
-    if (other.worst_excess > worst_excess) {
-      worst_excess = other.worst_excess;
-      worst = other.worst;
-      expected = other.expected;
-      got = other.got;
-    }
-  }
-};
-
-/// Bounds of one element, and what rounding alone costs there.
-struct ElementRule {
-  ScalarType type;
-  bool exact;  // integers and booleans: equal or not
-  double atol, rtol;
-  double
-      rounding;  // relative standard deviation of rounding to the type: half an ulp uniform, 2^-p / sqrt(3)
-  double largest_value;
-  /// A tolerance of nothing asks for the value that rounding fp64 to the output's type gives: what fp64 says
-  /// itself may have no code in that type.
-  bool to_the_bit() const { return !exact && atol == 0 && rtol == 0; }
-};
-
-ElementRule rule_for(ScalarType type, const Bounds& bounds) {
-  const auto& tolerance = bounds.tolerance;
-  bool close = tolerance.rtol || tolerance.atol;
-  double infinite = std::numeric_limits<double>::infinity();
-  return {type,
-          class_of(type) != NumberClass::real,
-          close ? tolerance.atol.value_or(0) : infinite,
-          close ? tolerance.rtol.value_or(0) : infinite,
-          epsilon(type) / 2 / std::sqrt(3.0),
-          largest(type)};
-}
-
-/// Beyond what the type can hold: infinity, the largest value, or NaN (types without infinities) are all fair
-/// answers.
-bool overflows(const ElementRule& rule, double expected) {
-  return std::abs(expected) > rule.largest_value * (1 - epsilon(rule.type));
-}
-
-void add_special(const ElementRule& rule, double expected, double got, std::int64_t index, Sums& sums) {
-  bool fine = (std::isnan(expected) && std::isnan(got)) || expected == got;
-  if (!fine && overflows(rule, expected))
-    fine = std::isnan(got) || (std::signbit(got) == std::signbit(expected) && overflows(rule, got));
-  if (fine) return;
-  ++sums.hopeless;
-  double excess = std::numeric_limits<double>::infinity();
-  if (excess > sums.worst_excess)
-    sums.worst_excess = excess, sums.worst = index, sums.expected = expected, sums.got = got;
-}
-
-void add_range(const ElementRule& rule, const double* expected, const double* got, std::int64_t first,
-               std::int64_t count, Sums& sums) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    double e = rule.to_the_bit() ? round_to(rule.type, expected[i]) : expected[i], g = got[i];
-    double error = std::abs(g - e);
-    if (!std::isfinite(error)) {
-      add_special(rule, e, g, first + i, sums);
-      continue;
-    }
-    sums.signal += e * e;
-    sums.noise += error * error;
-    sums.ideal += e * rule.rounding * e * rule.rounding;
-    bool beyond = rule.exact ? error != 0 : error > rule.atol + rule.rtol * std::abs(e);
-    sums.beyond += beyond;
-    double excess =
-        rule.exact || !std::isfinite(rule.atol) ? error : error - rule.atol - rule.rtol * std::abs(e);
-    if (excess > sums.worst_excess)
-      sums.worst_excess = excess, sums.worst = first + i, sums.expected = e, sums.got = g;
-  }
-}
 
 double decibels(double signal, double noise) {
   if (noise <= 0) return kExact;
   return signal > 0 ? 10 * std::log10(signal / noise) : -kExact;
 }
 
-void conclude(OutputCheck& check, const Sums& sums, const ElementRule& rule, const Bounds& bounds,
+void conclude(OutputCheck& check, const ElementSums& sums, const ElementRule& rule, const Bounds& bounds,
               std::int64_t count) {
   double floor = bounds.declared_rms * bounds.declared_rms * static_cast<double>(count);
   check.snr_db = decibels(std::max(sums.signal, floor), sums.noise);
-  check.worst = sums.worst;
-  check.expected = sums.expected;
-  check.got = sums.got;
+  bool by_cap = rule.capped() && sums.hopeless == 0 && sums.beyond == 0;
+  const Extreme& worst = by_cap ? sums.peak : sums.worst;
+  check.worst = worst.index;
+  check.expected = worst.expected;
+  check.got = worst.got;
   check.fraction =
       count > 0 ? static_cast<double>(sums.beyond + sums.hopeless) / static_cast<double>(count) : 0;
   auto refuse = [&](std::string metric) {
@@ -148,6 +67,10 @@ void conclude(OutputCheck& check, const Sums& sums, const ElementRule& rule, con
       refuse(fmt::format("error {:.3g} times that of rounding alone, at most {:.3g}", ratio,
                          *tolerance.error_ratio));
   }
+  if (!rule.capped() || sums.peak.index < 0) return;
+  double scale = std::sqrt(std::max(sums.signal, floor) / static_cast<double>(count)),
+         most = rule.cap(scale, 0);
+  if (sums.peak.excess > most * most) refuse(describe_peak(rule, sums.peak, scale));
 }
 
 /// Bytes of elements [begin, begin + count), begin a multiple of 8: whole bytes in every type.
@@ -164,18 +87,18 @@ OutputCheck compare_ranges(ScalarType type, const Bounds& bounds, const Expected
                            std::span<const std::byte> got, std::int64_t begin, std::int64_t count) {
   auto rule = rule_for(type, bounds);
   std::int64_t chunks = (count + kChunk - 1) / kChunk;
-  std::vector<Sums> parts(static_cast<std::size_t>(parallel_parts(chunks, 32)));
+  std::vector<ElementSums> parts(static_cast<std::size_t>(parallel_parts(chunks, 32)));
   parallel_ranges(chunks, 32, [&](int part, std::int64_t from, std::int64_t to) {
     std::vector<double> values(kChunk), scratch(kChunk);
     for (std::int64_t chunk = from; chunk < to; ++chunk) {
       std::int64_t first = begin + chunk * kChunk, size = std::min(kChunk, begin + count - first);
       decode_array(type, slice(type, got, first, size),
                    std::span(values).first(static_cast<std::size_t>(size)));
-      add_range(rule, expected(first, size, scratch), values.data(), first, size,
-                parts[static_cast<std::size_t>(part)]);
+      parts[static_cast<std::size_t>(part)].add(rule, expected(first, size, scratch), values.data(), first,
+                                                size);
     }
   });
-  Sums total;
+  ElementSums total;
   for (const auto& part : parts) total.add(part);
   OutputCheck check;
   conclude(check, total, rule, bounds, count);
@@ -202,7 +125,7 @@ void widen(Tolerance& tolerance, double factor) {
 }  // namespace
 
 Bounds bounds_for(const Problem& problem, const Tensor& tensor, InputStyle style, double declared_rms) {
-  Bounds bounds{problem.tolerance, 0};
+  Bounds bounds{.tolerance = problem.tolerance};
   const auto& given = problem.tolerance;
   if (!given.snr_db && !given.rtol && !given.atol && !given.error_ratio) {
     bounds.tolerance = default_tolerance(tensor.type);
@@ -210,6 +133,7 @@ Bounds bounds_for(const Problem& problem, const Tensor& tensor, InputStyle style
   }
   if (style == InputStyle::declared) return bounds;
   bounds.declared_rms = declared_rms;
+  bounds.peak *= kStressPeak;
   widen(bounds.tolerance, kStress);
   return bounds;
 }
@@ -251,15 +175,13 @@ std::vector<bool> wrong_elements(ScalarType type, const Bounds& bounds, std::spa
                                  std::span<const double> got) {
   auto rule = rule_for(type, bounds);
   double scale = std::max(root_mean_square(expected), bounds.declared_rms);
-  double noise = 0;
-  if (bounds.tolerance.snr_db) noise = 3 * scale * std::pow(10, -*bounds.tolerance.snr_db / 20);
-  if (bounds.tolerance.error_ratio) noise = 3 * scale * rule.rounding * *bounds.tolerance.error_ratio;
   std::vector<bool> wrong(expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    Sums one;
-    add_range(rule, &expected[i], &got[i], 0, 1, one);
-    wrong[i] = one.hopeless > 0 || one.beyond > 0 ||
-               (!rule.exact && noise > 0 && std::abs(got[i] - expected[i]) > noise);
+    ElementSums one;
+    one.add(rule, &expected[i], &got[i], 0, 1);
+    bool noisy = rule.capped() &&
+                 std::abs(got[i] - expected[i]) > kBlame * rule.noise * std::hypot(scale, expected[i]);
+    wrong[i] = one.hopeless > 0 || one.beyond > 0 || noisy;
   }
   return wrong;
 }
