@@ -11,7 +11,11 @@
 #include "cli/campaign_run.h"
 #include "cli/cli.h"
 #include "cli/duration.h"
+#include "judge/device_kernels.h"
+#include "judge/device_server.h"
+#include "target/gpu/facts.h"
 #include "target/host/host.h"
+#include "toolchain/toolchain.h"
 
 namespace ako {
 namespace {
@@ -101,11 +105,22 @@ Result<void> apply(const OptimizeOptions& options, Manifest& manifest) {
   if (manifest.execution_mode != "workspace")
     return fail(ErrorKind::unsupported, "this build of ako runs execution_mode workspace only",
                 "give the problem's mathematics instead of a repository's commands");
-  if (manifest.target_gpu != "host")
+  if (manifest.target_gpu != "host" && !is_device_target(manifest.target_gpu))
     return fail(ErrorKind::unsupported,
                 fmt::format("this build of ako cannot run target '{}'", printable(manifest.target_gpu)),
-                "it runs: host");
+                "it runs: host, and GPUs by their architecture: sm_90, gfx942, gfx950");
   return {};
+}
+
+/// The given kernel's language; else C++, which nobody can mean for a GPU, gives way to the GPU's own.
+void choose_language(Plan& plan) {
+  Manifest& manifest = plan.manifest;
+  std::string own = is_device_target(manifest.target_gpu)
+                        ? std::string(name_of(device_language(manifest.target_gpu)))
+                        : "CPP";
+  if (plan.baseline) own = name_of(plan.baseline->language);
+  if (manifest.target_backend == "CPP") manifest.target_backend = own;
+  if (manifest.target_lang == "CPP") manifest.target_lang = own;
 }
 
 std::string parameters(const Plan& plan) {
@@ -147,15 +162,31 @@ Result<void> ensure_facts(const Context& context) {
   return {};
 }
 
+/// A device, and something that compiles for it, before there is a campaign that could not go on without
+/// them.
+Result<void> ensure_device(const Manifest& manifest) {
+  const TargetId& target = manifest.target_gpu;
+  auto found = gpu::find_devices();
+  if (gpu::devices_of(found, target).empty()) return std::unexpected(gpu::no_device(found, target));
+  auto language = language_from(manifest.target_lang).value_or(device_language(target));
+  AKO_CHECK(choose_toolchain(find_toolchains(target), language, target));
+  return {};
+}
+
+Result<void> ensure_target(const Manifest& manifest, const Context& context) {
+  return is_device_target(manifest.target_gpu) ? ensure_device(manifest) : ensure_facts(context);
+}
+
 int optimize(const OptimizeOptions& options, const Context& context) {
   auto plan = plan_from(options);
   if (!plan) return complain(context, plan.error());
   // Nothing can be derived from a Python function: what can be searched is the given kernel's own tunables.
   if (options.agent.empty() && plan->problem.statements.empty()) plan->manifest.agent = "tune";
   if (auto applied = apply(options, plan->manifest); !applied) return complain(context, applied.error());
+  choose_language(*plan);
   remark(context, parameters(*plan));
   if (!confirmed(options, context)) return exit_code::interrupted;
-  if (auto facts = ensure_facts(context); !facts) return complain(context, facts.error());
+  if (auto ready = ensure_target(plan->manifest, context); !ready) return complain(context, ready.error());
   auto folder = create_campaign(plan->manifest, plan->problem, options.workspace, plan->baseline);
   if (!folder) return complain(context, folder.error());
   remark(context, fmt::format("campaign {}\n", folder->string()));
@@ -185,14 +216,16 @@ void add_optimize(CLI::App& app, Context& context) {
                       "Who proposes: search, tune (search; tune for a problem without math)");
   command->add_option("--seed", options->seed, "Of the agent's choices (1)");
   command->add_option("--shape", options->shapes, "Instead of the problem's shapes: 'T=128,D=64; T=1,D=64'");
-  command->add_option("--target", options->target, "Device (host)");
+  command->add_option("--target", options->target,
+                      "Device: host, or a GPU by its architecture (sm_90, gfx942)");
   command->add_option("--workspace", options->workspace,
                       "Where the campaign's folder is made (agent/workspace)");
   command->add_flag("-y,--yes", options->yes, "Start without asking");
   command->footer(
       "Examples:\n  ako optimize softmax --budget 60s\n  ako optimize my_op.yaml --rounds 20 "
       "--target-efficiency 0.9\n"
-      "  ako optimize matmul --shape 'M=512,N=512,K=512' --yes --json\n  ako optimize manifest.yaml\n\n"
+      "  ako optimize matmul --shape 'M=512,N=512,K=512' --yes --json\n  ako optimize manifest.yaml\n"
+      "  ako optimize rmsnorm --target sm_90 --budget 60s\n\n"
       "Ctrl-C stops at once and keeps all closed rounds; 'ako resume FOLDER' goes on.");
   command->callback([options, &context] { context.exit_code = optimize(*options, context); });
 }

@@ -52,7 +52,7 @@ class ReferenceService {
     ReferenceService service;
     AKO_RESULT(service.device_, gpu::Device::open(*chosen.driver, chosen.info));
     service.facts_ = gpu::look_up(chosen.info);
-    service.toolchains_ = find_toolchains();
+    service.toolchains_ = find_toolchains(chosen.info.target);
     AKO_TRY(auto kernels, DeviceKernels::load(*service.device_, service.toolchains_, service.facts_));
     service.kernels_.emplace(std::move(kernels));
     return service;

@@ -6,7 +6,10 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "judge/device_kernels.h"
+#include "judge/device_server.h"
 #include "synth/schedule.h"
+#include "target/gpu/facts.h"
 #include "target/host/host.h"
 
 namespace ako {
@@ -58,29 +61,35 @@ int print_space(const Problem& problem, const ScheduleSpace& space, const Contex
   return exit_code::fine;
 }
 
-/// FILE.cpp with its plan beside it, or a folder.
+/// FILE.cpp (.cu, .hip) with its plan beside it, or a folder.
 Result<void> write_candidate(const Candidate& candidate, const std::filesystem::path& path) {
-  if (path.extension() != ".cpp") return save_candidate(candidate, path);
+  if (language_of_file(path) != candidate.language) return save_candidate(candidate, path);
   AKO_CHECK(write_file(path, candidate.sources.at(0).text));
   std::filesystem::path plan = path;
   return write_file(plan.replace_extension(".plan.yaml"), to_yaml(candidate.plan));
 }
 
+/// Of this machine's device where it has one, else of a data sheet: writing a kernel needs no device.
+Result<TargetFacts> facts_of_target(const TargetId& target) {
+  if (target == "host") return host::look_up();
+  if (is_device_target(target)) return gpu::facts_of(target);
+  return fail(ErrorKind::unsupported, "no schedules for the target '" + printable(target) + "'",
+              "host, sm_90, gfx942, gfx950");
+}
+
 int synth(const SynthOptions& options, const Context& context) {
-  if (options.target != "host") {
-    return complain(context, Error{ErrorKind::unsupported,
-                                   "no schedules for the target '" + printable(options.target) + "' yet",
-                                   "use --target host"});
-  }
   const auto problem = problem_argument(options.problem, options.shapes);
   if (!problem) return complain(context, problem.error());
-  const TargetFacts facts = host::look_up();
-  const auto space = schedule_space(*problem, facts, Language::cpp);
+  const auto facts = facts_of_target(options.target);
+  if (!facts) return complain(context, facts.error());
+  const Language language =
+      is_device_target(options.target) ? device_language(options.target) : Language::cpp;
+  const auto space = schedule_space(*problem, *facts, language);
   if (!space) return complain(context, space.error());
   if (options.space) return print_space(*problem, *space, context);
   const auto schedule = wanted_schedule(options.schedule, *space);
   if (!schedule) return complain(context, schedule.error());
-  const auto candidate = synthesize(*problem, *schedule, facts, Language::cpp);
+  const auto candidate = synthesize(*problem, *schedule, *facts, language);
   if (!candidate) return complain(context, candidate.error());
   if (!options.output.empty()) {
     if (auto written = write_candidate(*candidate, options.output); !written)
@@ -109,14 +118,18 @@ void add_synth(CLI::App& app, Context& context) {
                       "start, naive, or settings on top of start: \"threads=1 vector=8\"");
   command->add_flag("--space", options->space, "List the knobs and their values instead");
   command->add_option("--shape", options->shapes, "Other shapes than the file's: \"T=128,D=64;T=1,D=1\"");
-  command->add_option("--target", options->target, "host");
+  command
+      ->add_option("--target", options->target,
+                   "host, or a GPU (sm_90, gfx942, gfx950), which need not be here")
+      ->capture_default_str();
   command->add_option("-o,--output", options->output,
-                      "FILE.cpp (its plan goes to FILE.plan.yaml), or a folder");
+                      "FILE.cpp, .cu or .hip (its plan goes to FILE.plan.yaml), or a folder");
   command->footer(
       "Examples:\n"
       "  ako synth softmax --space\n"
       "  ako synth softmax --schedule naive\n"
-      "  ako synth matmul --schedule \"tile_m=6 tile_n=4\" -o matmul.cpp");
+      "  ako synth matmul --schedule \"tile_m=6 tile_n=4\" -o matmul.cpp\n"
+      "  ako synth softmax --target gfx942 -o softmax.hip");
   command->callback([options, &context] { context.exit_code = synth(*options, context); });
 }
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kCases = 5;
 constexpr double kDeviceBudget = 2e12;  // reference operations of one shape, where a device evaluates them
 constexpr double kRepeatWork = 1e9;     // larger cases are not repeated to see whether results differ
+constexpr std::int64_t kLargeInputs = 32 << 20;
 constexpr Seconds kLaunchLimit{5};
 
 Judged<std::vector<Launched>> run_once(DeviceBench& bench, DeviceStage& stage, const DeviceProgram& program,
@@ -24,7 +25,17 @@ Judged<std::vector<Launched>> run_once(DeviceBench& bench, DeviceStage& stage, c
   return std::move(*ran);
 }
 
-/// Declared values first; then every second case a style of chance, if any, else other seeds.
+std::int64_t input_bytes(const Problem& problem, const Shape& shape) {
+  std::int64_t sum = 0;
+  for (TensorId id : kernel_tensors(problem))
+    if (const Tensor& tensor = problem.tensor(id); tensor.role != TensorRole::output)
+      sum += storage_bytes(tensor.type, element_count(problem, tensor, shape)).count;
+  return sum;
+}
+
+/// Declared values first; then every second case a style of chance, if any, else other seeds. Where inputs
+/// are large, one style has to do: values in a style are made by processors and copied, which takes ten times
+/// as long as making declared ones on the device.
 std::vector<CheckCase> cases_of(const DeviceBench& bench, const Shape& shape, std::uint64_t seed,
                                 bool alone) {
   auto planned = plan_checks(bench.problem, shape, seed, alone);
@@ -35,9 +46,11 @@ std::vector<CheckCase> cases_of(const DeviceBench& bench, const Shape& shape, st
   Random random(seed, 0x7374796c65);
   std::shuffle(styles.begin() + 1, styles.end(), random);  // the first is `declared`
   std::vector<CheckCase> cases;
+  const std::size_t last_style = input_bytes(bench.problem, shape) > kLargeInputs ? 2 : styles.size();
   std::size_t style = 1;
   for (std::size_t i = 0; i < std::clamp<std::size_t>(affordable, planned.size(), kCases); ++i)
-    cases.push_back({i % 2 && style < styles.size() ? styles[style++] : InputStyle::declared, i});
+    cases.push_back(
+        {i % 2 && style < std::min(last_style, styles.size()) ? styles[style++] : InputStyle::declared, i});
   return cases;
 }
 
@@ -101,7 +114,8 @@ Judged<DeviceProgram> load_program(DeviceBench& bench, const DeviceContender& wh
 Judged<DeviceChecked> check_on_device(DeviceBench& bench, const DeviceContender& who, const Shape& shape,
                                       std::uint64_t seed, bool alone) {
   AKO_JUDGED(auto plan, bind_plan(bench.problem, shape, who.candidate));
-  auto stage = DeviceStage::create(bench.device, bench.kernels, bench.problem, shape, plan.total(), 1, seed);
+  auto stage = DeviceStage::create(bench.device, bench.kernels, bench.landings, bench.problem, shape,
+                                   plan.total(), 1, seed);
   if (!stage)
     return std::unexpected(outcome_of(stage.error(), who.side, "check", shape.label, bench.context_lost));
   DeviceVerifier verifier(bench.problem, shape);
@@ -112,6 +126,7 @@ Judged<DeviceChecked> check_on_device(DeviceBench& bench, const DeviceContender&
     InputsWanted inputs{one.style, seed, one.stream};
     auto program = load_program(bench, who, shape);
     if (!program) return std::unexpected(program.error());
+    bench.reference.ask_ahead(bench.problem, shape, inputs);
     auto ran = run_once(bench, *stage, *program, inputs, who, shape);
     if (!ran) return std::unexpected(ran.error());
     const Launched& launched = ran->front();

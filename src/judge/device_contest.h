@@ -24,6 +24,7 @@ struct DeviceContender {
 struct DeviceBench {
   gpu::Device& device;
   DeviceKernels& kernels;
+  DeviceLandings& landings;
   DeviceReference& reference;
   const Problem& problem;
   const TargetFacts& facts;

@@ -50,6 +50,7 @@ struct DeviceJudge::State {
   std::unique_ptr<gpu::Device> device;
   std::vector<std::unique_ptr<Toolchain>> toolchains;
   std::optional<DeviceKernels> kernels;
+  std::optional<DeviceLandings> landings;  // gone before the device
   std::optional<DeviceReference> reference;
   TargetFacts facts;
   Noise noise;
@@ -195,6 +196,7 @@ Result<std::unique_ptr<DeviceJudge>> DeviceJudge::create(const gpu::Driver& driv
   if (!state->facts.fact("copy_bandwidth_bytes_per_s")) {
     AKO_RESULT(state->facts, gpu::measure(*state->device));
   }
+  state->landings.emplace();
   state->reference.emplace(std::move(reference_command));
   state->reference->warm_up();
   state->noise = load_noise(state->facts.device);
@@ -218,9 +220,17 @@ Result<Verdict> DeviceJudge::judge(const JudgeRequest& request, const JudgeClien
     verdict.target = state_->facts.id;
     verdict.trust = Trust::device_only;
     verdict.seed = request.seed ? request.seed : secret_seed();
-    DeviceBench bench{
-        *state_->device, *state_->kernels, *state_->reference,  problem, state_->facts, progress, stop,
-        verdict.spent,   verdict.notes,    state_->context_lost};
+    DeviceBench bench{*state_->device,
+                      *state_->kernels,
+                      *state_->landings,
+                      *state_->reference,
+                      problem,
+                      state_->facts,
+                      progress,
+                      stop,
+                      verdict.spent,
+                      verdict.notes,
+                      state_->context_lost};
     auto done = state_->stages(request, problem, bench, verdict);
     verdict.outcome = done ? Outcome(Correct{}) : done.error();
     auto* failure = std::get_if<InfrastructureError>(&verdict.outcome);

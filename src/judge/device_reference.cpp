@@ -117,23 +117,42 @@ Result<ExpectedValues> DeviceReference::on_host(const Problem& problem, const Sh
   return ExpectedValues(values_.begin(), values_.end());
 }
 
-Result<ExpectedValues> DeviceReference::by_process(const Problem& problem, const Shape& shape,
-                                                   const InputsWanted& wanted) {
-  auto ranges = value_ranges(problem, shape);
+void DeviceReference::ask_ahead(const Problem& problem, const Shape& shape, const InputsWanted& wanted) {
+  if (!on_device(problem) || reference_work(problem, shape) <= kHostWork) return;
+  // What goes wrong now goes wrong again in expected(), which says so.
+  if (auto asked = ask(problem, shape, wanted); !asked) process_.reset(), asked_.clear();
+}
+
+Result<void> DeviceReference::ask(const Problem& problem, const Shape& shape, const InputsWanted& wanted) {
   std::size_t doubles = 0;
-  for (auto [at, count] : ranges) doubles = at + count;
-  if (!shared_ || shared_->bytes().size() < 8 * doubles) {
+  for (auto [at, count] : value_ranges(problem, shape)) doubles = at + count;
+  const bool fits = shared_ && shared_->bytes().size() >= 8 * doubles;
+  json question = {{"problem", problem.source}, {"path", problem.path.string()},
+                   {"dims", shape.dims},        {"style", static_cast<int>(wanted.style)},
+                   {"seed", wanted.seed},       {"stream", wanted.stream}};
+  const std::string text = question.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (fits && text == asked_) return {};
+  // A question that nobody wants answered any more: its answer would be taken for this one's.
+  if (!std::exchange(asked_, {}).empty() && process_)
+    if (auto stale = process_->receive(kAnswerWait); !stale) process_.reset();
+  if (!fits) {
     shared_.reset();
     AKO_TRY(shared_, SharedValues::create({static_cast<std::int64_t>(8 * doubles)}));
   }
   if (process_ && !process_->alive()) process_.reset();
   warm_up();
   if (!process_) return fail(ErrorKind::unavailable, "the reference process does not start");
-  json question = {{"problem", problem.source}, {"path", problem.path.string()},
-                   {"dims", shape.dims},        {"style", static_cast<int>(wanted.style)},
-                   {"seed", wanted.seed},       {"stream", wanted.stream},
-                   {"memory", shared_->name()}, {"bytes", shared_->bytes().size()}};
+  question["memory"] = shared_->name();
+  question["bytes"] = shared_->bytes().size();
   AKO_CHECK(process_->send(question.dump(-1, ' ', false, json::error_handler_t::replace)));
+  asked_ = text;
+  return {};
+}
+
+Result<ExpectedValues> DeviceReference::by_process(const Problem& problem, const Shape& shape,
+                                                   const InputsWanted& wanted) {
+  AKO_CHECK(ask(problem, shape, wanted));
+  asked_.clear();
   AKO_TRY(auto line, process_->receive(kAnswerWait));
   json answer = json::parse(line, nullptr, false);
   if (!json_fields::truth(answer, "ok"))
@@ -141,7 +160,7 @@ Result<ExpectedValues> DeviceReference::by_process(const Problem& problem, const
                 json_fields::text(answer, "error", "the reference process gave no answer"));
   const auto* values = reinterpret_cast<const double*>(shared_->bytes().data());
   ExpectedValues result;
-  for (auto [at, count] : ranges) result.emplace_back(values + at, count);
+  for (auto [at, count] : value_ranges(problem, shape)) result.emplace_back(values + at, count);
   origin_ = "device";
   return result;
 }

@@ -47,6 +47,9 @@ class DeviceReference {
   /// Starts the process, if there is one to start, without waiting for it.
   void warm_up();
   Result<ExpectedValues> expected(const Problem&, const Shape&, const InputsWanted&);
+  /// Lets the process begin with what expected() will be asked for next, while the caller does something
+  /// else. The device then serves two: not for when times are taken.
+  void ask_ahead(const Problem&, const Shape&, const InputsWanted&);
   /// Where the latest values came from: "host" or "device".
   const std::string& origin() const { return origin_; }
   /// Whether the process works for this problem (unknown until it was asked: true).
@@ -55,10 +58,13 @@ class DeviceReference {
  private:
   Result<ExpectedValues> on_host(const Problem&, const Shape&, const InputsWanted&);
   Result<ExpectedValues> by_process(const Problem&, const Shape&, const InputsWanted&);
+  /// Sends the question unless it is the one that has been asked already.
+  Result<void> ask(const Problem&, const Shape&, const InputsWanted&);
 
   std::vector<std::string> command_;
   std::optional<LineProcess> process_;
   std::optional<SharedValues> shared_;
+  std::string asked_;  // the question that the process is at; empty: none
   std::map<Hash, std::shared_ptr<Reference>> references_;
   std::map<Hash, std::string> unable_;  // problem → why the process cannot
   std::vector<std::vector<double>> values_;

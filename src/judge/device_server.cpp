@@ -35,15 +35,6 @@ int refuse(const Error& error) {
   return 4;
 }
 
-Error no_device(const gpu::Found& found, const TargetId& target) {
-  std::string why;
-  for (const auto& one : found.devices)
-    why += fmt::format("; here is {} ({})", one.info.name, one.info.target);
-  for (const auto& one : found.missing) why += "; " + one.what;
-  return {ErrorKind::unavailable, fmt::format("no device of target {} is here{}", target, why),
-          "'ako doctor' says what GPU pieces exist and what to do about those that do not"};
-}
-
 std::vector<std::string> own_command(std::vector<std::string> words) {
   words.insert(words.begin(), (program_folder() / "ako").string());
   return words;
@@ -52,7 +43,7 @@ std::vector<std::string> own_command(std::vector<std::string> words) {
 int serve_worker(const DeviceJudgeOptions& options, const gpu::Found::One& chosen) {
   auto ordinal = std::to_string(chosen.info.ordinal);
   auto judge =
-      DeviceJudge::create(*chosen.driver, chosen.info, find_toolchains(),
+      DeviceJudge::create(*chosen.driver, chosen.info, find_toolchains(chosen.info.target),
                           own_command({"reference", "--target", chosen.info.target, "--device", ordinal}));
   if (!judge) return refuse(judge.error());
   serve(**judge, std::cin, std::cout, options.end_with_input);
@@ -180,7 +171,7 @@ int serve_device_judge(const DeviceJudgeOptions& options) {
   auto devices = gpu::devices_of(found, options.target);
   if (options.device >= 0)
     std::erase_if(devices, [&](const auto& one) { return one.info.ordinal != options.device; });
-  if (devices.empty()) return refuse(no_device(found, options.target));
+  if (devices.empty()) return refuse(gpu::no_device(found, options.target));
   if (options.worker) return serve_worker(options, devices.front());
 
   std::optional<gpu::Lease> lease;

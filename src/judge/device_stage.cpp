@@ -39,10 +39,23 @@ gpu::Address DeviceStage::notes_of(int slot) const {
   return notes_.address() + static_cast<Address>(8 * kNotes * slot);
 }
 
-Driven<DeviceStage> DeviceStage::create(gpu::Device& device, DeviceKernels& kernels, const Problem& problem,
-                                        const Shape& shape, Bytes largest_plan, int launches,
-                                        std::uint64_t seed) {
-  DeviceStage stage(device, kernels, problem, shape, seed);
+std::span<std::byte> DeviceLandings::next(gpu::Device& device, std::size_t size) {
+  turn_ ^= 1;
+  Landing& landing = landings_[turn_];
+  if (size > landing.size) {
+    landing.pinned = {};
+    landing.memory = std::make_unique_for_overwrite<std::byte[]>(size);
+    landing.size = size;
+    // Without it copies work, too, only slower.
+    if (auto pinned = device.pin({landing.memory.get(), size})) landing.pinned = std::move(*pinned);
+  }
+  return {landing.memory.get(), size};
+}
+
+Driven<DeviceStage> DeviceStage::create(gpu::Device& device, DeviceKernels& kernels, DeviceLandings& landings,
+                                        const Problem& problem, const Shape& shape, Bytes largest_plan,
+                                        int launches, std::uint64_t seed) {
+  DeviceStage stage(device, kernels, landings, problem, shape, seed);
   // Room for gaps: a quarter again, and what alignment costs.
   Bytes size{align_up(largest_plan.count + std::max<std::int64_t>(largest_plan.count / 4, 1 << 20))};
   AKO_DRIVEN(stage.arena_, device.allocate(size));
@@ -150,7 +163,7 @@ Driven<void> DeviceStage::launch(const DeviceProgram& program, const Placed& pla
 
 /// The next `size` bytes of where outputs arrive.
 std::span<std::byte> DeviceStage::land(std::size_t size) {
-  auto piece = std::span(landings_[turn_].bytes).subspan(landed_, size);
+  auto piece = landing_.subspan(landed_, size);
   landed_ += (size + 63) / 64 * 64;
   return piece;
 }
@@ -204,8 +217,8 @@ std::string DeviceStage::describe_damage(const DevicePlan& plan, const Placed& p
   return fmt::format("{} bytes were changed, the first of them {}", count, nearest);
 }
 
-/// Room for what a batch brings back; once as large as ever needed it stays, known to the device.
-Driven<void> DeviceStage::make_landing(const Batch& batch) {
+/// Room for what a batch brings back.
+void DeviceStage::make_landing(const Batch& batch) {
   std::size_t size = 0;
   for (const auto& buffer : batch.program.plan.buffers)
     if (is_output(buffer)) {
@@ -213,22 +226,13 @@ Driven<void> DeviceStage::make_landing(const Batch& batch) {
           comes_whole(buffer, batch.sketch_key) ? buffer.size : DeviceKernels::sketch_bytes(buffer.count);
       size += (static_cast<std::size_t>(one.count) + 63) / 64 * 64;
     }
-  size *= batch.inputs.size();
   landed_ = 0;
-  turn_ ^= 1;
-  Landing& landing = landings_[turn_];
-  if (size <= landing.bytes.size()) return {};
-  landing.pinned = {};
-  landing.bytes.clear();
-  landing.bytes.resize(size);
-  // Without it copies work, too, only slower.
-  if (auto pinned = device_->pin(landing.bytes)) landing.pinned = std::move(*pinned);
-  return {};
+  landing_ = landings_->next(*device_, size * batch.inputs.size());
 }
 
 Driven<std::vector<Launched>> DeviceStage::run(const Batch& batch) {
   const auto& plan = batch.program.plan;
-  AKO_CHECK(make_landing(batch));
+  make_landing(batch);
   std::vector<Launched> launched(batch.inputs.size());
   std::vector<Placed> places;
   AKO_CHECK(kernels_->refresh());

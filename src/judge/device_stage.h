@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "base/random.h"
@@ -46,11 +47,29 @@ struct Launched {
       damage;  // words for what was changed outside of the buffers, or among the inputs
 };
 
+/// Where outputs and projections arrive: host memory known to the device, which takes longer to make known
+/// than a copy into it, so that one serves all stages of a judge, one stage at a time. Two take turns: the
+/// sides of a pair are compared.
+class DeviceLandings {
+ public:
+  /// The next one, with room for `size` bytes; what stood in it is gone.
+  std::span<std::byte> next(gpu::Device&, std::size_t size);
+
+ private:
+  struct Landing {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t size = 0;
+    gpu::Pinned pinned;  // released before the memory
+  };
+  Landing landings_[2];
+  std::size_t turn_ = 0;
+};
+
 class DeviceStage {
  public:
   /// Memory for the largest of the plans, `launches` of which are queued at a time. Fault: out of memory.
-  static gpu::Driven<DeviceStage> create(gpu::Device&, DeviceKernels&, const Problem&, const Shape&,
-                                         Bytes largest_plan, int launches, std::uint64_t seed);
+  static gpu::Driven<DeviceStage> create(gpu::Device&, DeviceKernels&, DeviceLandings&, const Problem&,
+                                         const Shape&, Bytes largest_plan, int launches, std::uint64_t seed);
 
   struct Batch {
     const DeviceProgram& program;
@@ -70,10 +89,11 @@ class DeviceStage {
     std::uint8_t filling = 0;
     std::vector<std::pair<std::int64_t, std::int64_t>> gaps;  // offsets in the arena
   };
-  explicit DeviceStage(gpu::Device& device, DeviceKernels& kernels, const Problem& problem,
-                       const Shape& shape, std::uint64_t seed)
+  explicit DeviceStage(gpu::Device& device, DeviceKernels& kernels, DeviceLandings& landings,
+                       const Problem& problem, const Shape& shape, std::uint64_t seed)
       : device_(&device),
         kernels_(&kernels),
+        landings_(&landings),
         problem_(&problem),
         shape_(&shape),
         random_(seed, 0x7374616765) {}
@@ -82,7 +102,7 @@ class DeviceStage {
   gpu::Driven<void> make_inputs(const DevicePlan&, const Placed&, const InputsWanted&);
   gpu::Driven<void> prepare(const Batch&, const Placed&, const InputsWanted&);
   gpu::Driven<void> launch(const DeviceProgram&, const Placed&);
-  gpu::Driven<void> make_landing(const Batch&);
+  void make_landing(const Batch&);
   std::span<std::byte> land(std::size_t size);
   gpu::Driven<void> look_after(const Batch&, const Placed&, int slot, std::uint64_t hash_key, Launched&);
   gpu::Driven<void> hash_inputs(const DevicePlan&, const Placed&, std::uint64_t key, gpu::Address result);
@@ -92,19 +112,14 @@ class DeviceStage {
 
   gpu::Device* device_;
   DeviceKernels* kernels_;
+  DeviceLandings* landings_;
   const Problem* problem_;
   const Shape* shape_;
   Random random_;
   gpu::Memory arena_, flush_, notes_, sketches_;
   Bytes sketch_size_;
-  /// Where outputs and projections arrive, known to the device. Two take turns: the sides of a pair are
-  /// compared.
-  struct Landing {
-    std::vector<std::byte> bytes;
-    gpu::Pinned pinned;
-  };
-  Landing landings_[2];
-  std::size_t turn_ = 0, landed_ = 0;
+  std::span<std::byte> landing_;  // of the batch
+  std::size_t landed_ = 0;
   std::vector<gpu::Event> starts_, ends_;
   std::map<std::pair<TensorId, std::uint64_t>, std::vector<std::byte>> host_inputs_;  // of the latest streams
 };

@@ -43,8 +43,8 @@ class ShapeSitting {
       programs_[1] = std::move(*other);
     }
     Bytes largest = std::max(programs_[0].plan.total(), programs_[1].plan.total());
-    auto stage = DeviceStage::create(bench_.device, bench_.kernels, bench_.problem, shape_, largest,
-                                     kMostLaunches, seed_ ^ 0x6172656e61);
+    auto stage = DeviceStage::create(bench_.device, bench_.kernels, bench_.landings, bench_.problem, shape_,
+                                     largest, kMostLaunches, seed_ ^ 0x6172656e61);
     if (!stage)
       return std::unexpected(
           outcome_of(stage.error(), Side::candidate, "time", shape_.label, bench_.context_lost));

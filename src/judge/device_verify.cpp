@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
+#include "judge/parallel.h"
 #include "judge/pattern.h"
 
 namespace ako {
@@ -82,11 +84,52 @@ OutputCheck compare_sketches(ScalarType type, const Bounds& bounds, std::int64_t
   return check;
 }
 
+namespace {
+
+constexpr std::int64_t kPiece = 1 << 16;  // elements decoded and looked at by one thread at a time
+
+/// An output as numbers, and which of them are wrong. All cores share the work: outputs have millions of
+/// elements.
+struct Seen {
+  std::unique_ptr<double[]> storage;
+  std::span<const double> values;
+  std::vector<std::int64_t> wrong;  // ascending
+};
+
+Seen look_at(const DeviceBuffer& buffer, Bounds bounds, std::span<const double> expected,
+             std::span<const std::byte> got) {
+  const auto count = static_cast<std::int64_t>(expected.size());
+  Seen seen;
+  // Not a vector: clearing it first would take longer than all else here.
+  seen.storage = std::make_unique_for_overwrite<double[]>(expected.size());
+  std::span values(seen.storage.get(), expected.size());
+  seen.values = values;
+  // Pieces are held against the scale of the whole.
+  bounds.declared_rms = std::max(bounds.declared_rms, root_mean_square(expected));
+  const std::int64_t pieces = (count + kPiece - 1) / kPiece;
+  std::vector<std::vector<std::int64_t>> parts(static_cast<std::size_t>(parallel_parts(pieces, 4)));
+  parallel_ranges(pieces, 4, [&](int part, std::int64_t from, std::int64_t to) {
+    for (std::int64_t piece = from; piece < to; ++piece) {
+      const std::int64_t first = piece * kPiece, size = std::min(kPiece, count - first);
+      const auto offset = static_cast<std::size_t>(first), length = static_cast<std::size_t>(size);
+      const auto bytes = got.subspan(static_cast<std::size_t>(storage_bytes(buffer.type, first).count),
+                                     static_cast<std::size_t>(storage_bytes(buffer.type, size).count));
+      decode_array(buffer.type, bytes, values.subspan(offset, length));
+      const auto flags = wrong_elements(buffer.type, bounds, expected.subspan(offset, length),
+                                        values.subspan(offset, length));
+      for (std::size_t i = 0; i < length; ++i)
+        if (flags[i]) parts[static_cast<std::size_t>(part)].push_back(first + static_cast<std::int64_t>(i));
+    }
+  });
+  for (const auto& part : parts) seen.wrong.insert(seen.wrong.end(), part.begin(), part.end());
+  return seen;
+}
+
+}  // namespace
+
 Wrong DeviceVerifier::explain(const DeviceBuffer& buffer, const Bounds& bounds, const OutputCheck& check,
                               std::span<const double> expected, std::span<const std::byte> got) const {
-  std::vector<double> values(expected.size());
-  decode_array(buffer.type, got, values);
-  auto wrong = wrong_elements(buffer.type, bounds, expected, values);
+  const Seen seen = look_at(buffer, bounds, expected, got);
   auto sizes = extents(problem_, problem_.tensor(buffer.tensor), shape_);
   Wrong result;
   result.shape = shape_.label;
@@ -95,10 +138,11 @@ Wrong DeviceVerifier::explain(const DeviceBuffer& buffer, const Bounds& bounds, 
   result.expected = check.expected;
   result.got = check.got;
   result.metric = check.metric;
-  auto count = std::count(wrong.begin(), wrong.end(), true);
-  result.fraction = expected.empty() ? 0 : static_cast<double>(count) / static_cast<double>(expected.size());
-  result.pattern =
-      explain_pattern(sizes, expected, values, wrong, still_poison(buffer.type, got, buffer.count));
+  result.fraction =
+      expected.empty() ? 0 : static_cast<double>(seen.wrong.size()) / static_cast<double>(expected.size());
+  result.pattern = explain_pattern(sizes, expected, seen.values, seen.wrong, [&](std::size_t i) {
+    return still_poison_at(buffer.type, got, static_cast<std::int64_t>(i));
+  });
   return result;
 }
 

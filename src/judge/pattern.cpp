@@ -5,49 +5,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+
+#include "judge/parallel.h"
 
 namespace ako {
 namespace {
 
-std::int64_t count_true(const std::vector<bool>& flags) {
-  return std::count(flags.begin(), flags.end(), true);
+/// Linear indices of the wrong elements, ascending.
+using Places = std::span<const std::int64_t>;
+
+bool every(Places wrong, const auto& test) {
+  return std::all_of(wrong.begin(), wrong.end(),
+                     [&](std::int64_t i) { return test(static_cast<std::size_t>(i)); });
 }
 
-/// Calls visit(linear) for the wrong elements.
-template <class Visit>
-void for_wrong(const std::vector<bool>& wrong, Visit visit) {
-  for (std::size_t i = 0; i < wrong.size(); ++i)
-    if (wrong[i]) visit(i);
-}
-
-bool every(const std::vector<bool>& wrong, const auto& test) {
-  for (std::size_t i = 0; i < wrong.size(); ++i)
-    if (wrong[i] && !test(i)) return false;
-  return true;
-}
-
-std::string constant_factor(std::span<const double> expected, std::span<const double> got,
-                            const std::vector<bool>& wrong) {
-  double factor = 0;
-  std::int64_t seen = 0;
-  for_wrong(wrong, [&](std::size_t i) {
-    if (seen++ == 0 && expected[i] != 0) factor = got[i] / expected[i];
-  });
-  if (seen < 3 || !std::isfinite(factor) || factor == 0 || std::abs(factor - 1) < 1e-3) return {};
+std::string constant_factor(std::span<const double> expected, std::span<const double> got, Places wrong) {
+  const auto first = static_cast<std::size_t>(wrong.front());
+  const double factor = expected[first] != 0 ? got[first] / expected[first] : 0;
+  if (wrong.size() < 3 || !std::isfinite(factor) || factor == 0 || std::abs(factor - 1) < 1e-3) return {};
   bool constant = every(wrong, [&](std::size_t i) {
     return std::abs(got[i] - factor * expected[i]) <= 1e-2 * std::abs(factor * expected[i]) + 1e-30;
   });
   return constant ? fmt::format("off by a factor of {:.4g}", factor) : "";
 }
 
-std::string constant_difference(std::span<const double> expected, std::span<const double> got,
-                                const std::vector<bool>& wrong) {
-  double difference = 0;
-  std::int64_t seen = 0;
-  for_wrong(wrong, [&](std::size_t i) {
-    if (seen++ == 0) difference = got[i] - expected[i];
-  });
-  if (seen < 3 || !std::isfinite(difference)) return {};
+std::string constant_difference(std::span<const double> expected, std::span<const double> got, Places wrong) {
+  const auto first = static_cast<std::size_t>(wrong.front());
+  const double difference = got[first] - expected[first];
+  if (wrong.size() < 3 || !std::isfinite(difference)) return {};
   bool constant = every(wrong, [&](std::size_t i) {
     return std::abs(got[i] - expected[i] - difference) <= 1e-2 * std::abs(difference);
   });
@@ -101,15 +87,31 @@ std::string describe_axis(const std::vector<bool>& hit, const std::string& name)
   return fmt::format("every {} {} from {}", ordinal(step), name, first);
 }
 
-std::string where(std::span<const std::int64_t> extents, const std::vector<bool>& wrong) {
-  if (count_true(wrong) == static_cast<std::int64_t>(wrong.size())) return "all elements";
+/// Of each axis, the coordinates that occur among the wrong elements.
+std::vector<std::vector<bool>> hits_of(std::span<const std::int64_t> extents, Places wrong) {
   std::vector<std::vector<bool>> hits;
   for (auto extent : extents) hits.emplace_back(static_cast<std::size_t>(extent), false);
-  for_wrong(wrong, [&](std::size_t i) {
-    auto index = index_of(static_cast<std::int64_t>(i), extents);
-    for (std::size_t axis = 0; axis < index.size(); ++axis)
-      hits[axis][static_cast<std::size_t>(index[axis])] = true;
-  });
+  const auto none = hits;
+  std::mutex merging;
+  parallel_ranges(static_cast<std::int64_t>(wrong.size()), 1 << 18,
+                  [&](int, std::int64_t begin, std::int64_t end) {
+                    auto mine = none;
+                    for (std::int64_t at = begin; at < end; ++at) {
+                      std::int64_t rest = wrong[static_cast<std::size_t>(at)];
+                      for (std::size_t axis = extents.size(); axis-- > 0; rest /= extents[axis])
+                        mine[axis][static_cast<std::size_t>(rest % extents[axis])] = true;
+                    }
+                    std::lock_guard lock(merging);
+                    for (std::size_t axis = 0; axis < mine.size(); ++axis)
+                      for (std::size_t i = 0; i < mine[axis].size(); ++i)
+                        if (mine[axis][i]) hits[axis][i] = true;
+                  });
+  return hits;
+}
+
+std::string where(std::span<const std::int64_t> extents, Places wrong, std::size_t elements) {
+  if (wrong.size() == elements) return "all elements";
+  auto hits = hits_of(extents, wrong);
   std::string text;
   for (std::size_t axis = 0; axis < extents.size(); ++axis)
     if (auto part = describe_axis(hits[axis], axis_name(axis, extents.size())); !part.empty())
@@ -118,9 +120,9 @@ std::string where(std::span<const std::int64_t> extents, const std::vector<bool>
 }
 
 std::string what(std::span<const std::int64_t> extents, std::span<const double> expected,
-                 std::span<const double> got, const std::vector<bool>& wrong,
-                 const std::vector<bool>& unwritten) {
-  if (every(wrong, [&](std::size_t i) { return unwritten[i]; })) return "never written";
+                 std::span<const double> got, Places wrong,
+                 const std::function<bool(std::size_t)>& unwritten) {
+  if (every(wrong, unwritten)) return "never written";
   if (every(wrong, [&](std::size_t i) { return std::isnan(got[i]); })) return "NaN";
   if (every(wrong, [&](std::size_t i) { return got[i] == 0; })) return "zero";
   if (auto text = constant_factor(expected, got, wrong); !text.empty()) return text;
@@ -140,24 +142,36 @@ std::vector<std::int64_t> index_of(std::int64_t linear, std::span<const std::int
   return index;
 }
 
+bool still_poison_at(ScalarType type, std::span<const std::byte> storage, std::int64_t element) {
+  const std::int64_t bits = storage_bits(type), from = element * bits / 8,
+                     to = (element * bits + bits + 7) / 8;
+  return std::all_of(storage.begin() + from, storage.begin() + to,
+                     [](std::byte b) { return b == std::byte{0xFF}; });
+}
+
 std::vector<bool> still_poison(ScalarType type, std::span<const std::byte> storage, std::int64_t count) {
   std::vector<bool> result(static_cast<std::size_t>(count), false);
-  int bits = storage_bits(type);
-  auto all_set = [&](std::int64_t from, std::int64_t to) {
-    return std::all_of(storage.begin() + from, storage.begin() + to,
-                       [](std::byte b) { return b == std::byte{0xFF}; });
-  };
   for (std::int64_t i = 0; i < count; ++i)
-    result[static_cast<std::size_t>(i)] = all_set(i * bits / 8, (i * bits + bits + 7) / 8);
+    result[static_cast<std::size_t>(i)] = still_poison_at(type, storage, i);
   return result;
+}
+
+std::string explain_pattern(std::span<const std::int64_t> extents, std::span<const double> expected,
+                            std::span<const double> got, std::span<const std::int64_t> wrong,
+                            const std::function<bool(std::size_t)>& unwritten) {
+  if (wrong.empty()) return {};
+  std::string how = what(extents, expected, got, wrong, unwritten),
+              place = where(extents, wrong, expected.size());
+  return how.empty() ? place : how + ": " + place;
 }
 
 std::string explain_pattern(std::span<const std::int64_t> extents, std::span<const double> expected,
                             std::span<const double> got, const std::vector<bool>& wrong,
                             const std::vector<bool>& unwritten) {
-  if (count_true(wrong) == 0) return {};
-  std::string how = what(extents, expected, got, wrong, unwritten), place = where(extents, wrong);
-  return how.empty() ? place : how + ": " + place;
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < wrong.size(); ++i)
+    if (wrong[i]) places.push_back(static_cast<std::int64_t>(i));
+  return explain_pattern(extents, expected, got, places, [&](std::size_t i) { return bool(unwritten[i]); });
 }
 
 }  // namespace ako

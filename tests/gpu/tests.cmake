@@ -6,3 +6,8 @@ if(Python3_FOUND)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/judge_on_device.py $<TARGET_FILE:ako>)
   set_tests_properties(gpu.judge_on_device PROPERTIES LABELS gpu TIMEOUT 600)
 endif()
+# A campaign on the stand-in for a GPU needs none.
+if(TARGET test_campaign)
+  target_sources(test_campaign PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/target/standin_fixture.cpp)
+  add_dependencies(test_campaign standin_hip)
+endif()

@@ -12,10 +12,43 @@ struct Prior {
   double gain;
 };
 constexpr Prior kPriors[] = {
-    {"algorithm", 1.0}, {"threads", 0.6},      {"vector", 0.5},  {"math", 0.5},     {"operands", 0.4},
-    {"passes", 0.3},    {"temporaries", 0.25}, {"stores", 0.35}, {"prefetch", 0.3}, {"tile_m", 0.15},
-    {"tile_n", 0.15},   {"unroll", 0.12},      {"block_k", 0.1}, {"split", 0.1},    {"block_m", 0.06},
-    {"block_n", 0.06},  {"divide", 0.06},
+    {"algorithm", 1.0},
+    {"threads", 0.6},
+    {"vector", 0.5},
+    {"math", 0.5},
+    {"operands", 0.4},
+    {"passes", 0.3},
+    {"temporaries", 0.25},
+    {"stores", 0.35},
+    {"prefetch", 0.3},
+    {"tile_m", 0.15},
+    {"tile_n", 0.15},
+    {"unroll", 0.12},
+    {"block_k", 0.1},
+    {"split", 0.1},
+    {"block_m", 0.06},
+    {"block_n", 0.06},
+    {"divide", 0.06},
+    // On GPUs.
+    {"product", 1.0},
+    {"rows", 0.8},
+    {"points", 0.5},
+    {"swap", 0.6},
+    {"updates", 0.4},
+    {"tile", 0.25},
+    {"wave_tile", 0.2},
+    {"thread_tile", 0.2},
+    {"stages", 0.15},
+    {"matrix_depth", 0.12},
+    {"row_threads", 0.2},
+    {"access", 0.08},
+    {"swap_order", 0.1},
+    {"swap_tile", 0.1},
+    {"swap_threads", 0.08},
+    {"items", 0.1},
+    {"persistent", 0.08},
+    {"block", 0.06},
+    {"depth", 0.08},
 };
 
 struct ValueLore {
@@ -90,6 +123,60 @@ constexpr ValueLore kValues[] = {
      "Widened operands take two registers where one held them; multiplying pairs as they are doubles the "
      "arithmetic "
      "of an instruction and halves the traffic."},
+    {"product", "matrix",
+     "Ordinary units multiply one pair of elements in an instruction of a lane; the matrix units multiply "
+     "whole tiles "
+     "of 16-bit operands, which is where most of this device's arithmetic is."},
+    {"product", "tiled",
+     "A thread for each sum reads both operands from the caches for every multiplication; tiles in shared "
+     "memory are "
+     "read from there by all threads of the block."},
+    {"product", "plain",
+     "Where the result is small, tiles leave most compute units without a block; a thread for each sum fills "
+     "them."},
+    {"rows", "registers",
+     "Each pass reads the row from memory again; shared by the threads of a block and kept in their "
+     "registers, it is "
+     "read once."},
+    {"rows", "reread",
+     "Rows in registers leave few threads on a compute unit; read again by each pass, mostly from the "
+     "last-level "
+     "cache, they leave more waves to hide latency with."},
+    {"rows", "plain", "Rows this short may not be worth sharing; a thread for each needs no barrier."},
+    {"points", "vectors",
+     "One element per thread asks memory in small pieces; neighbours in one access of up to 16 bytes need "
+     "fewer "
+     "instructions for the same traffic."},
+    {"points", "plain", "Vectors may leave too few threads to fill the device; elements one by one do not."},
+    {"access", "streaming",
+     "What is read or written once pushes useful lines out of the caches; marked as streaming it is the "
+     "first to go."},
+    {"access", "cached",
+     "Streaming accesses give up lines that another block still wants; ordinary ones leave the choice to the "
+     "caches."},
+    {"swap", "tiles",
+     "A transposition reads or writes across lines of memory, of which each access uses a few bytes; tiles "
+     "in shared "
+     "memory turn the corner there, and both sides move whole lines."},
+    {"swap", "plain", "Where both sides fit in the caches, their lines are used in full anyway."},
+    {"swap_order", "reads",
+     "Neighbouring blocks now write side by side; side by side in what they read, they find pages and lines "
+     "of the "
+     "source open."},
+    {"swap_order", "writes",
+     "Neighbouring blocks now read side by side; partly written lines cost more than partly read ones."},
+    {"updates", "atomic",
+     "Sums in the order written leave one thread with all of an element's terms; atomic additions let all "
+     "threads "
+     "add, in whatever order they come."},
+    {"updates", "ordered",
+     "Atomic additions to few elements wait for each other; sums in order do not, and give the same bits "
+     "each time."},
+    {"math", "fast",
+     "Elementary functions to the last place take tens of instructions; the special-function units "
+     "approximate them "
+     "in one, within what the tolerance allows."},
+    {"math", "exact", "Where memory is waited for, exact functions cost no time."},
     {"operands", "widened",
      "Pair products have their own latency and tile shapes; widened operands use plain multiply-adds."},
 };
@@ -130,6 +217,57 @@ constexpr SizeLore kSizes[] = {
      "Fewer vectors across the tile (tile_n={to} instead of {from}) leave registers for more rows and "
      "smaller remainders.",
      "The width of the register tile decides between reuse of A and room for loads; {from} was a guess."},
+    {"row_threads",
+     "{from} threads hold long pieces of a row each; {to} share it in shorter ones, with more requests in "
+     "flight.",
+     "{from} threads for a row spend their time in barriers and leave some without work; {to} finish sooner, "
+     "and more "
+     "rows run side by side.",
+     "The threads of a row decide between requests in flight and waiting at barriers; {from} was a guess."},
+    {"tile", "A larger tile ({to} instead of {from}) uses each loaded operand more often.",
+     "Tiles of {from} leave the last wave of blocks half empty and few blocks on a compute unit; {to} "
+     "divides the work "
+     "more evenly.",
+     "The block's tile decides between reuse of operands and work for all {cores} compute units; {from} was "
+     "a guess."},
+    {"thread_tile",
+     "More results in a thread ({to} instead of {from}) use each value from shared memory more often.",
+     "Results in registers leave few waves at {from}; {to} leaves more of them to hide latency.",
+     "A thread's tile decides between reuse of shared memory and waves in flight; {from} was a guess."},
+    {"wave_tile", "A larger tile of a wave ({to} instead of {from}) loads each fragment for more products.",
+     "Accumulators of {from} crowd the registers; {to} lets more waves run.",
+     "A wave's tile decides between reuse of fragments and registers; {from} was a guess."},
+    {"stages",
+     "More stages on their way ({to} instead of {from}) keep the matrix units fed while memory answers.",
+     "{from} stages take shared memory from a second block on the unit; {to} leaves room for it.",
+     "The number of stages decides between hiding memory's latency and blocks side by side; {from} was a "
+     "guess."},
+    {"matrix_depth", "Longer stages (matrix_depth={to} instead of {from}) need fewer barriers.",
+     "Stages of {from} fill shared memory; shorter ones allow more of them, or a second block.",
+     "The length of a stage decides between barriers and shared memory; {from} was a guess."},
+    {"depth", "Longer sums between barriers (depth={to} instead of {from}) wait less often.",
+     "Long sums between barriers take shared memory; depth={to} instead of {from} leaves more for other "
+     "blocks.",
+     "The length of sums between barriers was a guess at {from}."},
+    {"block", "Larger blocks ({to} threads instead of {from}) are fewer to start.",
+     "Smaller blocks ({to} threads instead of {from}) are replaced sooner when they end.",
+     "The threads of a block were a guess at {from}."},
+    {"items",
+     "More vectors in a thread (items={to} instead of {from}) put more requests in flight before the first "
+     "is used.",
+     "Fewer vectors in a thread (items={to} instead of {from}) give more threads, which hide latency, too.",
+     "Vectors per thread decide between requests in flight of a thread and threads in flight; {from} was a "
+     "guess."},
+    {"persistent",
+     "Starting a block costs time; {to} for each compute unit that walk over everything start once.",
+     "Blocks that walk in step read far apart; {to} instead of {from} follow each other more closely.",
+     "Blocks that stay decide between starting and walking; {from} was a guess."},
+    {"swap_tile", "Larger tiles ({to} lines instead of {from}) move longer pieces on both sides.",
+     "Smaller tiles ({to} lines instead of {from}) let more blocks run on a unit.",
+     "The size of a tile decides between longer pieces and more blocks; {from} was a guess."},
+    {"swap_threads", "More threads on a tile ({to} instead of {from}) have more requests in flight.",
+     "Fewer threads on a tile ({to} instead of {from}) wait less for each other.",
+     "The threads of a tile were a guess at {from}."},
     {"block_k", "Longer sums (block_k={to} instead of {from}) load and store each tile of C less often.",
      "A panel of B of {from} rows overflows the first cache; block_k={to} stays in it.",
      "The length of the sums decides between fewer passes over C and panels that stay in the first cache; "

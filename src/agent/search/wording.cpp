@@ -87,6 +87,7 @@ std::string bottleneck_text(const Bottleneck& bottleneck) {
 }
 
 std::string machine_text(const TargetFacts& target) {
+  if (target.id != "host") return fmt::format("{} compute units", target.compute_units);
   std::string text = fmt::format("{} {}", target.compute_units, target.compute_units == 1 ? "core" : "cores");
   if (target.vector_bits > 0) text += fmt::format(", {}-bit SIMD", target.vector_bits);
   for (auto cache = target.caches.rbegin(); cache != target.caches.rend(); ++cache)

@@ -25,6 +25,27 @@ constexpr Rates kRates[] = {
     {"gfx950", 128, 128, 256, 256, 4096, 8192, 8192, "AMD CDNA 4 white paper"},
 };
 
+/// Products that stand for a target where none is at hand.
+struct Sheet {
+  std::string_view target, product;
+  Api api;
+  int units, wave;
+  double clock_mhz, memory_gb, bandwidth_gb_per_s;
+  std::int64_t cache_mib, shared_block_kib, shared_unit_kib, registers;
+};
+constexpr Sheet kSheets[] = {
+    {"sm_80", "NVIDIA A100 SXM 80 GB", Api::cuda, 108, 32, 1410, 80, 2039, 40, 163, 164, 65536},
+    {"sm_90", "NVIDIA H100 SXM", Api::cuda, 132, 32, 1980, 80, 3350, 50, 227, 228, 65536},
+    {"gfx942", "AMD Instinct MI300X", Api::hip, 304, 64, 2100, 192, 5300, 256, 64, 64, 131072},
+    {"gfx950", "AMD Instinct MI355X", Api::hip, 256, 64, 2400, 288, 8000, 256, 160, 160, 131072},
+};
+
+std::string known_targets() {
+  std::string text;
+  for (const auto& sheet : kSheets) text += (text.empty() ? "" : ", ") + std::string(sheet.target);
+  return text;
+}
+
 std::filesystem::path facts_file(const DeviceInfo& info) {
   std::string name = "gpu-" + info.name + "-" + info.bus + ".json";
   std::replace_if(
@@ -40,7 +61,7 @@ void add_peaks(const DeviceInfo& info, TargetFacts& facts) {
     auto add = [&](const char* name, double operations) {
       if (operations > 0)
         facts.facts[name] = {operations * per_cycle,
-                             fmt::format("{} units x {:.0f} operations a cycle ({}) x {:.0f} MHz (driver)",
+                             fmt::format("{} units x {:.0f} operations a cycle ({}) x {:.0f} MHz",
                                          info.compute_units, operations, rates.source, info.clock_hz / 1e6)};
     };
     add("peak_flops_f64", std::max(rates.f64, rates.f64_matrix));
@@ -109,6 +130,41 @@ Driven<TargetFacts> measure(Device& device) {
   return facts;
 }
 
+Result<TargetFacts> sheet_facts(const TargetId& target) {
+  const auto* sheet = std::ranges::find(kSheets, std::string_view(target), &Sheet::target);
+  if (sheet == std::end(kSheets))
+    return fail(ErrorKind::unsupported,
+                fmt::format("no data of a target '{}' without a device of it", target),
+                "known without a device: " + known_targets());
+  DeviceInfo info;
+  info.api = sheet->api;
+  info.name = std::string(sheet->product);
+  info.target = target;
+  info.compute_units = sheet->units;
+  info.wave = sheet->wave;
+  info.clock_hz = sheet->clock_mhz * 1e6;
+  TargetFacts facts;
+  facts.id = target;
+  facts.device = info.name + " (data sheet)";
+  facts.compute_units = sheet->units;
+  facts.vector_bits = 128;
+  facts.features = {sheet->api == Api::cuda ? "cuda" : "hip"};
+  facts.caches.push_back({2, mebibytes(sheet->cache_mib), sheet->units});
+  const std::string source = info.name + " data sheet";
+  auto add = [&](const char* name, double value) { facts.facts[name] = {value, source}; };
+  add("clock_hz", info.clock_hz);
+  add("memory_bytes", sheet->memory_gb * 1e9);
+  add("wave", sheet->wave);
+  add("threads_per_block", 1024);
+  add("threads_per_unit", 2048);
+  add("registers_per_unit", sheet->registers);
+  add("shared_bytes_per_block", static_cast<double>(sheet->shared_block_kib << 10));
+  add("shared_bytes_per_unit", static_cast<double>(sheet->shared_unit_kib << 10));
+  add("copy_bandwidth_bytes_per_s", sheet->bandwidth_gb_per_s * 1e9);
+  add_peaks(info, facts);
+  return facts;
+}
+
 Found find_devices() {
   Found found;
   for (Api api : {Api::cuda, Api::hip}) {
@@ -133,6 +189,21 @@ std::vector<Found::One> devices_of(const Found& found, const TargetId& target) {
   for (const auto& one : found.devices)
     if (one.info.target == target || one.info.target + "a" == target) chosen.push_back(one);
   return chosen;
+}
+
+Error no_device(const Found& found, const TargetId& target) {
+  std::string why;
+  for (const auto& one : found.devices)
+    why += fmt::format("; here is {} ({})", one.info.name, one.info.target);
+  for (const auto& one : found.missing) why += "; " + one.what;
+  return {ErrorKind::unavailable, fmt::format("no device of target {} is here{}", target, why),
+          "'ako doctor' says what GPU pieces exist and what to do about those that do not"};
+}
+
+Result<TargetFacts> facts_of(const TargetId& target) {
+  auto found = find_devices();
+  auto devices = devices_of(found, target);
+  return devices.empty() ? sheet_facts(target) : look_up(devices.front().info);
 }
 
 }  // namespace ako::gpu
