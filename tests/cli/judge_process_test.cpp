@@ -39,17 +39,22 @@ LineProcess busy_judge() {
   return judge;
 }
 
+/// The next reply that is no progress.
+json reply(LineProcess& judge) {
+  while (auto line = judge.receive(Seconds(5)))
+    if (json message = json::parse(*line); !message.contains("progress")) return message;
+  return nullptr;
+}
+
 TEST(JudgeProcess, AnswersACancelWithinASecond) {
   LineProcess judge = busy_judge();
   Stopwatch watch;
   ASSERT_TRUE(judge.send(R"({"id":2,"method":"cancel","params":{"id":1}})"));
-  auto line = judge.receive(Seconds(5));
-  ASSERT_TRUE(line);
-  EXPECT_EQ(json::parse(*line), (json{{"id", 1}, {"cancelled", true}}));
+  EXPECT_EQ(reply(judge), (json{{"id", 1}, {"cancelled", true}}));
   EXPECT_LT(watch.elapsed().count(), 1);
-  ASSERT_TRUE(judge.receive(Seconds(5)));
+  EXPECT_EQ(reply(judge), (json{{"id", 2}, {"result", "cancelled"}}));
   ASSERT_TRUE(judge.send(R"({"id":3,"method":"ping"})"));
-  EXPECT_EQ(json::parse(*judge.receive(Seconds(5)))["result"], "pong");
+  EXPECT_EQ(reply(judge), (json{{"id", 3}, {"result", "pong"}}));
 }
 
 TEST(JudgeProcess, EndsWithItsInputInTheMiddleOfAJudgement) {
