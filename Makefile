@@ -15,22 +15,23 @@ all: build
 
 packages:
 ifeq ($(PACKAGES),yes)
-	@scripts/install-packages
+	@scripts/install-packages $(PACKAGE_SET)
 endif
 
 build: packages
 	@mkdir -p build
-	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET) $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@grep -qs '$(or $(NEEDS),rules.ninja)' $(BUILD)/build.ninja || cmake --preset $(PRESET) $(CMAKE_ARGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@cmake --build $(BUILD) -j $(JOBS) --target $(or $(TARGETS),all)
 
 demo:
-	@$(MAKE) --no-print-directory build TARGETS=programs
+	@$(MAKE) --no-print-directory build TARGETS=programs PACKAGE_SET=--build
 	@$(AKO) optimize problems/softmax.yaml --budget $(or $(BUDGET),60s) --workspace demo --yes
 
 build/venv/ready: requirements.txt
 	@python3 -m venv build/venv && build/venv/bin/pip install -q --disable-pip-version-check -r requirements.txt && touch $@
 
-test: build
+test:
+	@$(MAKE) --no-print-directory build NEEDS=test_base
 	@$(MAKE) --no-print-directory build/venv/ready
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -LE gpu
 
