@@ -5,13 +5,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/judging.h"
 
 namespace ako {
 namespace {
 
 struct TimeOptions : JudgingOptions {
-  std::string first, second;
+  std::string first, second, library;
   bool screen = false;
 };
 
@@ -30,23 +31,29 @@ std::string bound_text(const Interval& interval) {
                      std::exp(interval.high));
 }
 
-std::string sentence(const Comparison& comparison) {
+std::string sentence(const Comparison& comparison, std::string_view b) {
   std::string size = ratio_text(comparison.log_ratio);
   switch (comparison.clarity) {
     case Clarity::faster:
-      return "B is faster than A: " + size + ".";
+      return fmt::format("{} is faster than A: {}.", b, size);
     case Clarity::slower:
-      return "B is slower than A: " + size + ".";
+      return fmt::format("{} is slower than A: {}.", b, size);
     case Clarity::same:
-      return fmt::format("A and B are equally fast, within {:.1f} %.", 100 * comparison.noise);
+      return fmt::format("A and {} are equally fast, within {:.1f} %.", b, 100 * comparison.noise);
     case Clarity::ambiguous:
       break;
   }
-  return fmt::format("No clear answer: B looks {}, which may be noise.", size);
+  return fmt::format("No clear answer: {} looks {}, which may be noise.", b, size);
+}
+
+/// What the second kernel is called: "B", or the library's name.
+std::string second_name(const Verdict& verdict) {
+  return verdict.library.empty() ? "B" : verdict.library.substr(0, verdict.library.find(' '));
 }
 
 void print_timings(const Verdict& verdict) {
-  std::vector<std::vector<std::string>> rows{{"shape", "A", "B", "B / A", "launches"}};
+  std::string b = second_name(verdict);
+  std::vector<std::vector<std::string>> rows{{"shape", "A", b, b + " / A", "launches"}};
   for (const auto& timing : verdict.timings)
     rows.push_back({timing.shape, to_text(Microseconds(timing.incumbent_median_us)),
                     to_text(Microseconds(timing.candidate_median_us)),
@@ -61,10 +68,13 @@ int time(const TimeOptions& options, const Context& context) {
   if (!request) return complain(context, request.error());
   auto first = load_candidate(options.first, problem);
   if (!first) return complain(context, first.error());
-  auto second = load_candidate(options.second, problem);
-  if (!second) return complain(context, second.error());
   request->incumbent = std::move(*first);
-  request->candidate = std::move(*second);
+  request->library = options.library;
+  if (options.library.empty()) {
+    auto second = load_candidate(options.second, problem);
+    if (!second) return complain(context, second.error());
+    request->candidate = std::move(*second);
+  }
   request->effort = options.screen ? Effort::screen : Effort::decide;
   request->trusted_incumbent_check = true;
   auto judge = start_judge(options);
@@ -77,12 +87,13 @@ int time(const TimeOptions& options, const Context& context) {
     return exit_code_of(*verdict);
   }
   fmt::print("{}", describe_outcome(*verdict, Style(context.color)));
+  if (!verdict->library.empty()) fmt::print("library: {}\n", printable(verdict->library));
   if (!verdict->against_incumbent) return exit_code_of(*verdict);
   print_timings(*verdict);
   const auto& comparison = *verdict->against_incumbent;
   fmt::print("{}\n{}, from {} blocks; {:.0f} % of rounds agree.\n",
-             Style(context.color).bold(sentence(comparison)), bound_text(comparison.bound), comparison.blocks,
-             100 * comparison.agreement);
+             Style(context.color).bold(sentence(comparison, second_name(*verdict))),
+             bound_text(comparison.bound), comparison.blocks, 100 * comparison.agreement);
   return exit_code::fine;
 }
 
@@ -94,15 +105,23 @@ void add_time(CLI::App& app, Context& context) {
       app.add_subcommand("time", "Is kernel B faster than kernel A? Both checked, timed interleaved.");
   command->add_option("A", options->first, "Source file or candidate folder: what B is compared with")
       ->required();
-  command->add_option("B", options->second, "Source file or candidate folder")->required();
+  CLI::Option* second = command->add_option("B", options->second, "Source file or candidate folder");
+  command
+      ->add_option("--library", options->library,
+                   "In place of B: a baseline library's own call for the problem (openblas)")
+      ->excludes(second);
   add_judging_options(*command, *options);
   command->add_option("--budget", options->budget_s, "Seconds of timing at most")->capture_default_str();
   command->add_flag("--screen", options->screen, "Three blocks per shape: an estimate, no decision");
   command->footer(
       "Examples:\n  ako time naive.cpp fast.cpp --problem softmax\n"
       "  ako time a/ b/ -p matmul --shape M=512,N=512,K=512 --json\n"
+      "  ako time fast.cpp --library openblas -p matmul\n"
       "Exit status: 0 answered (whoever is faster), 1 one of them is wrong, 3 bad input, 4 infrastructure.");
-  command->callback([options, &context] { context.exit_code = time(*options, context); });
+  command->callback([options, &context] {
+    if (options->second.empty() && options->library.empty()) throw CLI::RequiredError("B or --library");
+    context.exit_code = time(*options, context);
+  });
 }
 
 }  // namespace ako

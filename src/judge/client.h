@@ -33,6 +33,10 @@ struct JudgeRequest {
   Seconds wall_limit{0};    // of the whole judgement, kept by the client, which cancels it; 0: none
   std::uint64_t seed = 0;   // 0: secret; otherwise replays
   bool trusted_incumbent_check = false;  // check the incumbent too (first use of an outside kernel)
+  /// "openblas": the candidate is a baseline library's own call for this problem, written by the judge
+  /// (judge/library.h); `candidate` is not looked at. Error `unsupported`: the library has no such call, or
+  /// is not installed.
+  std::string library;
 };
 
 struct JudgeOptions {

@@ -21,6 +21,9 @@ Error first_mistake(const std::vector<Error>& errors) {
 }
 
 Result<Problem> understand_request(const JudgeRequest& request) {
+  if (!request.library.empty())
+    return fail(ErrorKind::unsupported, "no library is timed on this target yet",
+                "libraries are timed on the host");
   auto problem = parse_problem(request.problem_text, request.problem_path);
   if (!problem) return std::unexpected(first_mistake(problem.error()));
   if (!request.shapes.empty()) {

@@ -11,6 +11,7 @@
 #include "judge/audit.h"
 #include "judge/cancellation.h"
 #include "judge/contest_timing.h"
+#include "judge/library.h"
 #include "target/host/host.h"
 #include "toolchain/host/elf_symbols.h"
 #include "toolchain/toolchain.h"
@@ -37,6 +38,7 @@ struct Trial {
   std::uint64_t seed;
   Verdict& verdict;
   const std::stop_token& stop;
+  const host::GuestOptions& options;  // of the candidate's guest
 };
 
 /// Of no use but to end the stages: after a stop nobody looks at the verdict.
@@ -49,7 +51,7 @@ Error first_of(const std::vector<Error>& errors) {
   return errors.empty() ? Error{ErrorKind::invalid_input, "the input is wrong", {}} : errors.front();
 }
 
-Result<Problem> understand(const JudgeRequest& request) {
+Result<Problem> read_problem(const JudgeRequest& request) {
   auto problem = parse_problem(request.problem_text, request.problem_path);
   if (!problem) return std::unexpected(first_of(problem.error()));
   if (!request.shapes.empty()) {
@@ -57,11 +59,29 @@ Result<Problem> understand(const JudgeRequest& request) {
     if (!chosen) return std::unexpected(first_of(chosen.error()));
     problem = std::move(*chosen);
   }
+  return std::move(*problem);
+}
+
+Result<void> check_plans(const JudgeRequest& request, const Problem& problem) {
   for (const auto* candidate : {&request.candidate, request.incumbent ? &*request.incumbent : nullptr})
     if (candidate)
-      if (auto plan = check_plan(candidate->plan, *problem, candidate->tunables); !plan)
+      if (auto plan = check_plan(candidate->plan, problem, candidate->tunables); !plan)
         return std::unexpected(first_of(plan.error()));
-  return std::move(*problem);
+  return {};
+}
+
+/// A request with the library's call as its candidate, and what that one's guest is given.
+struct LibraryRequest {
+  JudgeRequest request;
+  LibraryInstallation installation;
+};
+
+Result<LibraryRequest> with_library(const JudgeRequest& request, const Problem& problem, int threads) {
+  AKO_TRY(auto library, choose_library(request.library));
+  LibraryRequest result{request, {}};
+  AKO_TRY(result.request.candidate, library->kernel(problem));
+  AKO_TRY(result.installation, library->find(threads));
+  return result;
 }
 
 std::optional<Rejected> audit_artifact(const Artifact& artifact) {
@@ -94,7 +114,7 @@ struct Judge::State {
 
   Result<std::shared_ptr<Reference>> reference(const Problem&);
   Judged<Artifact> compile(const Candidate&, const Problem&, Side);
-  Judged<RunGuest> start(const Artifact&, Side);
+  Judged<RunGuest> start(const Artifact&, Side, const host::GuestOptions&);
   Judged<RunGuest*> warm_incumbent(const Trial&);
   Judged<std::vector<TimedShape>> check(const Trial&, RunGuest&, const Candidate&, const Reference&, Side);
   Judged<void> stages(const Trial&);
@@ -122,10 +142,10 @@ Judged<Artifact> Judge::State::compile(const Candidate& candidate, const Problem
   return std::unexpected(Outcome(CompileError{failure.log}));
 }
 
-Judged<RunGuest> Judge::State::start(const Artifact& artifact, Side side) {
-  AKO_JUDGED(auto started, RunGuest::start(artifact, options));
+Judged<RunGuest> Judge::State::start(const Artifact& artifact, Side side, const host::GuestOptions& given) {
+  AKO_JUDGED(auto started, RunGuest::start(artifact, given));
   if (auto* fault = std::get_if<GuestFault>(&started))
-    return std::unexpected(outcome_of(*fault, side, "load", "", options));
+    return std::unexpected(outcome_of(*fault, side, "load", "", given));
   return std::get<RunGuest>(std::move(started));
 }
 
@@ -137,7 +157,7 @@ Judged<RunGuest*> Judge::State::warm_incumbent(const Trial& trial) {
       incumbent && incumbent->artifact == artifact->id && incumbent->guest.alive() && !trial.request.confirm;
   if (!usable) {
     incumbent.reset();
-    auto guest = start(*artifact, Side::incumbent);
+    auto guest = start(*artifact, Side::incumbent, options);
     if (!guest) return std::unexpected(guest.error());
     incumbent.emplace(Warm{artifact->id, std::move(*guest)});
   }
@@ -235,7 +255,7 @@ Judged<void> Judge::State::stages(const Trial& trial) {
   if (auto rejected = audit_artifact(*artifact)) return std::unexpected(Outcome(*rejected));
   verdict.spent.audit_s += lap();
 
-  auto guest = start(*artifact, Side::candidate);
+  auto guest = start(*artifact, Side::candidate, trial.options);
   if (!guest) return std::unexpected(guest.error());
   verdict.trust = guest->trust();
   double reference_before = verdict.spent.reference_s;
@@ -278,13 +298,21 @@ Result<std::unique_ptr<Judge>> Judge::create(const TargetId& target, int threads
   return std::unique_ptr<Judge>(new Judge(std::move(state)));
 }
 
-Result<Verdict> Judge::judge(const JudgeRequest& request, const JudgeClient::Progress& given_progress,
+Result<Verdict> Judge::judge(const JudgeRequest& given, const JudgeClient::Progress& given_progress,
                              std::stop_token stop) {
   Stopwatch watch;
   KillsChildrenOnStop watchdog(stop);
   JudgeClient::Progress nothing = [](std::string_view) {};
   const auto& progress = given_progress ? given_progress : nothing;
-  AKO_TRY(Problem problem, understand(request));
+  AKO_TRY(Problem problem, read_problem(given));
+  std::optional<LibraryRequest> library;
+  if (!given.library.empty()) {
+    AKO_TRY(library, with_library(given, problem, state_->options.threads));
+  }
+  const JudgeRequest& request = library ? library->request : given;
+  host::GuestOptions candidate_options = state_->options;
+  if (library) candidate_options.preload = library->installation.preload;
+  AKO_CHECK(check_plans(request, problem));
   // What is wrong with somebody's Python is an error of the request, and no failure of the machine.
   if (problem.python_reference) AKO_CHECK(state_->reference(problem));
   Verdict verdict;
@@ -294,11 +322,12 @@ Result<Verdict> Judge::judge(const JudgeRequest& request, const JudgeClient::Pro
     verdict.notes = attempt == 0 ? std::vector<std::string>{} : std::move(notes);
     verdict.candidate = request.candidate.id();
     verdict.problem = problem.id;
+    if (library) verdict.library = library->installation.version;
     if (request.incumbent) verdict.incumbent = request.incumbent->id();
     verdict.target = state_->facts.id;
     verdict.trust = state_->trust;
     verdict.seed = request.seed ? request.seed : secret_seed();
-    auto done = state_->stages({request, problem, progress, verdict.seed, verdict, stop});
+    auto done = state_->stages({request, problem, progress, verdict.seed, verdict, stop, candidate_options});
     verdict.outcome = done ? Outcome(Correct{}) : done.error();
     auto* failure = std::get_if<InfrastructureError>(&verdict.outcome);
     if (!failure && !stop.stop_requested()) break;

@@ -78,6 +78,10 @@ json to_json(const JudgeRequest& request) {
                 {"seed", request.seed},
                 {"time_limit_s", request.time_limit.count()},
                 {"check_incumbent", request.trusted_incumbent_check}};
+  if (!request.library.empty()) {
+    value["library"] = request.library;
+    value.erase("candidate");
+  }
   if (request.incumbent) value["incumbent"] = to_json(*request.incumbent);
   return value;
 }
@@ -91,8 +95,11 @@ Result<JudgeRequest> judge_request_from_json(const json& value) {
   if (request.problem_text.empty()) return wrong_field("problem", "the text of a problem file");
   AKO_CHECK(read_text(value, "problem_path", request.problem_path));
   AKO_CHECK(read_text(value, "shapes", request.shapes));
-  if (!field(value, "candidate").is_object()) return wrong_field("candidate", "a candidate object");
-  AKO_TRY(request.candidate, candidate_from_json(field(value, "candidate")));
+  AKO_CHECK(read_text(value, "library", request.library));
+  if (request.library.empty()) {
+    if (!field(value, "candidate").is_object()) return wrong_field("candidate", "a candidate object");
+    AKO_TRY(request.candidate, candidate_from_json(field(value, "candidate")));
+  }
   if (const auto& incumbent = field(value, "incumbent"); !incumbent.is_null()) {
     AKO_TRY(request.incumbent, candidate_from_json(incumbent));
   }

@@ -117,6 +117,7 @@ struct Verdict {
   Outcome outcome;
   std::vector<ShapeTiming> timings;  // empty unless timed
   std::optional<Comparison> against_incumbent;
+  std::string library;     // "OpenBLAS 0.3.21, 2 threads" when the candidate is a library's; else empty
   Artifact artifact;       // as far as it got
   std::uint64_t seed = 0;  // told after the verdict; what it replays: docs/protocol.md
   Spent spent;

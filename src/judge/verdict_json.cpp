@@ -187,6 +187,7 @@ json to_json(const Verdict& v) {
                  {"seed", v.seed},
                  {"spent", spent_json(v.spent)},
                  {"notes", v.notes}};
+  if (!v.library.empty()) result["library"] = v.library;
   if (v.incumbent) result["incumbent"] = v.incumbent->hex();
   for (const auto& timing : v.timings) result["timings"].push_back(timing_json(timing));
   if (v.against_incumbent) result["against_incumbent"] = comparison_json(*v.against_incumbent);
@@ -200,6 +201,7 @@ Result<Verdict> verdict_from_json(const json& value) {
     return fail(ErrorKind::invalid_input, "a verdict lacks the hash of its candidate or problem");
   if (Hash incumbent; Hash::parse(text(value, "incumbent"), incumbent)) v.incumbent = incumbent;
   v.target = text(value, "target");
+  v.library = text(value, "library");
   AKO_TRY(v.trust, trust_from(text(value, "trust")));
   AKO_TRY(v.outcome, outcome_from(field(value, "outcome")));
   for (const auto& timing : field(value, "timings")) v.timings.push_back(timing_from(timing));

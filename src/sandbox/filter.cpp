@@ -210,6 +210,7 @@ void refuse_politely(Builder& filter) {
   filter.refuse("prctl", EPERM);
   filter.refuse("sched_setaffinity", EPERM);
   filter.refuse("mlock", EPERM);
+  filter.refuse("mbind", EPERM);
   filter.refuse("membarrier", ENOSYS);
 }
 

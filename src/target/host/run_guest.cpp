@@ -116,6 +116,9 @@ Policy policy_for(const GuestOptions& options, const Load& load) {
                         {"OMP_DYNAMIC", "false"},
                         {"GOMP_SPINCOUNT", "20000"},
                         {"LC_ALL", "C"}};
+  for (const auto& file : options.preload.files) policy.readable.push_back(file);
+  for (const auto& [name, value] : options.preload.environment) policy.environment[name] = value;
+  if (!options.preload.files.empty()) policy.environment["LD_PRELOAD"] = options.preload.files.front();
   return policy;
 }
 

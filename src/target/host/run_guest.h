@@ -8,7 +8,9 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,10 +91,18 @@ struct BatchTime {
 };
 using BatchResult = std::variant<BatchTime, GuestFault>;
 
+/// Shared libraries that a guest has beside the C and C++ runtime: a baseline library's own guest. A
+/// candidate's has none.
+struct Preload {
+  std::vector<std::filesystem::path> files;  // readable there; the first is loaded before the kernel
+  std::map<std::string, std::string> environment;
+};
+
 struct GuestOptions {
   int threads = 0;              // OMP_NUM_THREADS; 0: all cores
   Bytes memory = gibibytes(8);  // beyond the shared buffers
   Seconds batch_limit{10};      // wall time of one batch; silent or busy makes no difference
+  Preload preload = {};
 };
 
 /// Not thread-safe. The guest dies with the thread that started it.

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 namespace ako::host {
 
 std::vector<std::filesystem::path> runtime_libraries();
+/// "libm.so.6" where the dynamic loader finds it without being told: in the system's folders.
+std::optional<std::filesystem::path> find_shared_library(std::string_view name);
 
 }  // namespace ako::host
