@@ -32,15 +32,17 @@
 
   // ---- shapes ----
   const table = at("shape-table");
-  table.append(make("thead", {}, make("tr", {}, ...["Shape", "Baseline", "Best", "Speed-up", "98 % interval", "Library", "Roof", "Bound by", "Of roof"].map((h) => make("th", { scope: "col" }, h)))));
+  table.append(make("thead", {}, make("tr", {}, ...["Shape", "Baseline", "Best", "Speed-up", "98 % interval", "Library", "Best / library", "Roof", "Bound by", "Of roof"].map((h) => make("th", { scope: "col" }, h)))));
+  const libraryTime = (shape) => make("td", { title: record.library.name || record.library.reason }, shape.library ? duration(shape.library.us) : "–");
   const body = make("tbody");
   for (const shape of record.shapes) {
     const meter = make("span", { class: "meter", "aria-hidden": "true" }, make("i", { style: "width:" + Math.min(100, 100 * shape.efficiency) + "%" }));
-    const row = make("tr", {}, make("td", {}, shape.label + (shape.core ? " ·core" : "")), make("td", {}, duration(shape.baseline_us)), make("td", {}, duration(shape.best_us)), make("td", {}, times(shape.speedup)), make("td", {}, range(shape.speedup_interval)), make("td", { title: "no library is timed for this problem on this target" }, "–"), make("td", {}, duration(shape.roof_us)), make("td", {}, shape.roof_bound || "–"), make("td", {}, percent(shape.efficiency), meter));
+    const row = make("tr", {}, make("td", {}, shape.label + (shape.core ? " ·core" : "")), make("td", {}, duration(shape.baseline_us)), make("td", {}, duration(shape.best_us)), make("td", {}, times(shape.speedup)), make("td", {}, range(shape.speedup_interval)), libraryTime(shape), make("td", shape.library ? { title: "98 % interval " + range(shape.library.interval) } : {}, times(shape.library ? shape.library.ratio : 0)), make("td", {}, duration(shape.roof_us)), make("td", {}, shape.roof_bound || "–"), make("td", {}, percent(shape.efficiency), meter));
     body.append(row);
   }
   table.append(body);
   at("shape-note").textContent = record.shapes.some((s) => s.paired) ? "Baseline and best were timed interleaved, in one sitting, on the same fresh inputs; times are medians, speed-ups come from the pairs." : "Baseline and best come from different sittings; treat small differences with care.";
+  at("shape-note").textContent += record.library.name ? " Library: " + record.library.name + ", checked like a candidate and timed interleaved with the best kernel in a sitting of their own; best / library is the best kernel's speed over the library's." : " No library was timed: " + record.library.reason + ".";
 
   // ---- lineage ----
   const diffBlock = (lines) => { const pre = make("pre", { class: "diff", tabindex: "0" }); for (const [kind, text] of lines) pre.append(make("span", { class: kind === "+" ? "add" : kind === "-" ? "del" : "ctx" }, kind + " " + text)); return pre; };

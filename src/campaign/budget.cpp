@@ -69,6 +69,13 @@ double final_estimate(const CampaignRecord& record) {
 constexpr double grace = 2;  // a budget is held to within these seconds and what a cancel takes
 constexpr double shortest_timing = 1;
 
+/// Compiling the call, checking and timing it; at most a tenth of the budget.
+double library_reserve(const CampaignRecord& record) {
+  if (!record.library_applies || record.rounds.empty()) return 0;
+  return std::min(fixed_seconds(record, Level::full) + library_seconds(record.manifest).count(),
+                  0.1 * record.manifest.budget_seconds);
+}
+
 Limits limits_until(double left, double fixed) {
   return {Seconds(std::max(left - fixed, shortest_timing)), Seconds(std::max(left, shortest_timing) + 0.5)};
 }
@@ -77,8 +84,9 @@ Limits limits_until(double left, double fixed) {
 
 double reserved_seconds(const CampaignRecord& record) {
   const RoundRecord* best = best_round(record);
-  if (!best || best->number == 1) return 0;
-  return std::min(final_estimate(record) + 1, 0.5 * record.manifest.budget_seconds);
+  double library = library_reserve(record);
+  if (!best || best->number == 1) return library;
+  return std::min(final_estimate(record) + 1, 0.5 * record.manifest.budget_seconds) + library;
 }
 
 Limits round_limits(const CampaignRecord& record, double spent, Level level) {
@@ -96,7 +104,16 @@ Limits final_limits(const CampaignRecord& record, double spent) {
   // A limit that rounds count may have ended far from the budget; a budget may have been spent by one long
   // round. What cannot be done at all in the time left gets its fixed part and a second of timing even so.
   double fixed = fixed_seconds(record, Level::full);
-  return limits_until(std::max(budget - spent + grace, fixed + grace), fixed);
+  double left = budget - spent - library_reserve(record);
+  return limits_until(std::max(left + grace, fixed + grace), fixed);
+}
+
+std::optional<Limits> library_limits(const CampaignRecord& record, double spent) {
+  double budget = record.manifest.budget_seconds;
+  if (budget <= 0) return Limits{};
+  double left = budget - spent + grace, fixed = fixed_seconds(record, Level::full);
+  if (left < fixed + shortest_timing) return std::nullopt;
+  return limits_until(left, fixed);
 }
 
 bool confirmation_suffices(const CampaignRecord& record, const RoundRecord& best, double spent) {
@@ -122,6 +139,11 @@ Seconds comparison_seconds(const Budget& left, const Verdict& incumbent, Level l
 Seconds baseline_seconds(const Manifest& manifest) {
   double budget = manifest.budget_seconds;
   return Seconds(budget > 0 ? std::clamp(0.05 * budget, 0.5, longest_comparison) : longest_comparison);
+}
+Seconds library_seconds(const Manifest& manifest) {
+  constexpr double longest = 10;
+  double budget = manifest.budget_seconds;
+  return Seconds(budget > 0 ? std::clamp(0.05 * budget, shortest_timing, longest) : longest);
 }
 Seconds final_seconds(const CampaignRecord&) {
   // The headline must carry an interval, and that takes eight rounds. Timing ends as soon as the answer is

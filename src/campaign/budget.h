@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "campaign/campaign.h"
 #include "campaign/metrics.h"
@@ -23,8 +24,9 @@ class Spending {
   double start_;
 };
 
-/// Kept back for the final verification. Nothing while only the baseline stands: the first kernel that is
-/// accepted was confirmed against it.
+/// Kept back for the final verification, and for a baseline library when one computes the problem. Nothing
+/// for the verification while only the baseline stands: the first kernel that is accepted was confirmed
+/// against it.
 double reserved_seconds(const CampaignRecord&);
 /// For rounds: what is left after the reserve; infinite and INT_MAX where there is no limit.
 Budget budget_left(const CampaignRecord&, double spent);
@@ -38,6 +40,9 @@ Seconds screen_seconds(const Budget&, const Verdict& incumbent);
 /// Of the final verification, against the baseline on all shapes.
 Seconds final_seconds(const CampaignRecord&);
 
+/// Of the best kernel beside a baseline library.
+Seconds library_seconds(const Manifest&);
+
 /// What a judgement may take at most; 0: no limit.
 struct Limits {
   Seconds time{0};  // timing ends, with what is known by then
@@ -45,6 +50,8 @@ struct Limits {
 };
 Limits round_limits(const CampaignRecord&, double spent, Level);
 Limits final_limits(const CampaignRecord&, double spent);
+/// None: there is no time left for the library.
+std::optional<Limits> library_limits(const CampaignRecord&, double spent);
 /// Too little is left for a final verification of this round, and its confirmation was made against the
 /// baseline itself, over all shapes in fresh processes: it says the same.
 bool confirmation_suffices(const CampaignRecord&, const RoundRecord& best, double spent);

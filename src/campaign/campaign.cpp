@@ -12,6 +12,8 @@
 #include "campaign/engine.h"
 #include "campaign/experience.h"
 #include "campaign/layout.h"
+#include "judge/library.h"
+#include "problem/reference_python.h"
 
 namespace ako {
 namespace fs = std::filesystem;
@@ -35,6 +37,18 @@ double monotonic_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// The text of the Python file beside the problem file; empty: the problem has none.
+Result<std::string> python_text(const Problem& problem) {
+  if (!problem.python_reference) return std::string();
+  return read_file(python_file(problem));
+}
+
+Result<std::string> library_on(const TargetId& target, const Problem& problem) {
+  if (target != "host") return fail(ErrorKind::unsupported, "no library is timed on this target yet");
+  AKO_TRY(auto library, library_for(problem));
+  return std::string(library->name());
+}
+
 }  // namespace
 
 Result<CampaignRecord> read_campaign(const fs::path& folder) {
@@ -51,11 +65,13 @@ Result<fs::path> create_campaign(const Manifest& given, const Problem& problem, 
     return fail(ErrorKind::unsupported, fmt::format("no language '{}'", printable(manifest.target_lang)));
   std::error_code code;
   fs::path problem_path = problem.path.empty() ? fs::path() : fs::absolute(problem.path, code);
+  AKO_TRY(std::string reference, python_text(problem));
   AKO_TRY(fs::path folder, layout::make_folder(manifest, workspace, utc_date()));
   AKO_TRY(CampaignStore store, CampaignStore::create(folder, manifest, problem.source, problem_path));
   if (baseline) AKO_CHECK(store.set_baseline(*baseline));
   AKO_CHECK(write_file(folder / "manifest.yaml", to_yaml(manifest)));
   AKO_CHECK(write_file(folder / "problem.yaml", problem.source));
+  if (problem.python_reference) AKO_CHECK(write_file(folder / *problem.python_reference, reference));
   return folder;
 }
 
@@ -79,7 +95,8 @@ Result<CampaignRecord> run_campaign(const fs::path& folder, const Listener& list
                       return recall_tips(experience, asking, problem);
                     },
                     [&](std::span<const Tip> tips) { return keep_tips(experience, tips); }};
-  return run_engine(store, {judge, *agent, monotonic_seconds, listener, stop, memories});
+  auto library = [&](const Problem& problem) { return library_on(options.target, problem); };
+  return run_engine(store, {judge, *agent, monotonic_seconds, listener, stop, memories, library});
 }
 
 Result<void> extend_campaign(const fs::path& folder, double seconds, int rounds) {

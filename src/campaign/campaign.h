@@ -79,6 +79,12 @@ struct Validation {
 
 std::string_view name_of(Validation::Result);  // "PASS", "FAIL", "NOT MADE"
 
+/// The best kernel beside a baseline library, all shapes, in one sitting after everything else.
+struct LibraryComparison {
+  std::string reason;              // why there are no times, a sentence; empty: there are
+  std::optional<Verdict> verdict;  // the library is the candidate, the best kernel the incumbent
+};
+
 /// Everything a report needs; read from campaign.db alone.
 struct CampaignRecord {
   std::filesystem::path folder;
@@ -91,11 +97,13 @@ struct CampaignRecord {
   std::vector<RoundRecord> rounds;
   std::optional<Verdict>
       final_verdict;  // best (candidate) against baseline (incumbent), full level, after the last round
-  std::optional<Candidate> given_baseline;  // a kernel of the user's to start from
-  std::vector<Tip> tips;                    // of earlier campaigns, as they were when this one began
-  std::vector<Validation> validations;      // in the order made
-  std::string termination;                  // "T1 target reached", "budget of 60 s spent" …, empty while open
-  double seconds = 0;                       // spent in all, over resumes
+  std::optional<Candidate> given_baseline;   // a kernel of the user's to start from
+  std::vector<Tip> tips;                     // of earlier campaigns, as they were when this one began
+  std::vector<Validation> validations;       // in the order made
+  std::optional<LibraryComparison> library;  // none while the campaign is open
+  bool library_applies = false;  // one computes this problem: time is kept back for it; not stored
+  std::string termination;       // "T1 target reached", "budget of 60 s spent" …, empty while open
+  double seconds = 0;            // spent in all, over resumes
 };
 /// An accepted kernel that was not right when it was validated.
 bool failed_validation(const CampaignRecord&, int round);

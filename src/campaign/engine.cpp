@@ -14,8 +14,10 @@
 #include "campaign/budget.h"
 #include "campaign/experience.h"
 #include "campaign/inquiry.h"
+#include "campaign/library.h"
 #include "campaign/projections.h"
 #include "campaign/round.h"
+#include "problem/reference_python.h"
 
 namespace ako {
 namespace {
@@ -35,7 +37,9 @@ class Engine {
         problem_(std::move(problem)),
         spending_(record_.seconds, parts_.clock),
         inquiry_(parts_.judge, std::move(common), parts_.stop,
-                 [this](std::string_view stage) { stage_reached(stage); }) {}
+                 [this](std::string_view stage) { stage_reached(stage); }) {
+    look_for_library();
+  }
 
   Result<CampaignRecord> run() {
     Result<void> result = steps();
@@ -59,6 +63,7 @@ class Engine {
     }
     AKO_TRY(std::string reason, optimize());
     AKO_CHECK(validate(reason));
+    AKO_CHECK(compare_with_library());
     AKO_CHECK(enter(Phase::report));
     return end(reason);
   }
@@ -253,6 +258,26 @@ class Engine {
     return {};
   }
 
+  Result<void> compare_with_library() {
+    LibraryComparison comparison{why_no_library_, {}};
+    if (record_.library_applies) {
+      AKO_TRY(comparison, time_library(library_, best_after_validation()->proposal.candidate, record_,
+                                       spending_.seconds(), inquiry_));
+    }
+    if (!comparison.verdict)
+      tell(Event::Kind::note, fmt::format("no library was timed: {}", comparison.reason));
+    AKO_CHECK(store_.set_library(comparison));
+    record_.library = std::move(comparison);
+    return {};
+  }
+
+  const RoundRecord* best_after_validation() const {
+    if (verifications_.empty() || !verifications_.back().verdict.correct()) return best_round(record_);
+    for (const RoundRecord& round : record_.rounds)
+      if (round.verdict.candidate == verifications_.back().verdict.candidate) return &round;
+    return best_round(record_);
+  }
+
   // ---- steps: commit, remember, project ----
 
   Result<void> enter(Phase phase) {
@@ -306,6 +331,14 @@ class Engine {
 
   // ---- small things ----
 
+  void look_for_library() {
+    if (!parts_.library) return;
+    auto library = parts_.library(problem_);
+    record_.library_applies = library.has_value();
+    library_ = library.value_or("");
+    if (!library) why_no_library_ = library.error().what;
+  }
+
   Language language() const { return language_from(record_.manifest.target_lang).value_or(Language::cpp); }
   Budget left() const { return budget_left(record_, spending_.seconds()); }
   const RoundRecord* round_numbered(int number) const {
@@ -331,7 +364,18 @@ class Engine {
   std::string started_;
   double round_start_ = 0;
   std::vector<Judgement> verifications_;
+  std::string library_, why_no_library_ = "none was asked for";
 };
+
+/// Where the problem came from, or its copy in the campaign's folder when its Python file is no longer there.
+/// The original first: a reference may import what lies beside it.
+std::filesystem::path problem_file(const CampaignRecord& record, const std::filesystem::path& original) {
+  auto problem = parse_problem(record.problem_text, original);
+  std::error_code code;
+  if (!problem || !problem->python_reference || std::filesystem::exists(python_file(*problem), code))
+    return original;
+  return std::filesystem::absolute(record.folder / "problem.yaml", code);
+}
 
 }  // namespace
 
@@ -354,7 +398,8 @@ const RoundRecord* best_round(const CampaignRecord& record) {
 
 Result<CampaignRecord> run_engine(CampaignStore& store, const EngineParts& parts) {
   AKO_TRY(CampaignRecord record, store.load());
-  AKO_TRY(std::filesystem::path path, store.problem_path());
+  AKO_TRY(std::filesystem::path original, store.problem_path());
+  std::filesystem::path path = problem_file(record, original);
   auto problem = parse_problem(record.problem_text, path);
   bool own_shapes = record.manifest.target_shapes.find('=') != std::string::npos;
   if (problem && own_shapes) problem = with_shapes(*problem, record.manifest.target_shapes);

@@ -29,6 +29,8 @@ struct EngineParts {
   Listener listener;
   std::function<bool()> stop;
   Memories memories = {};  // empty functions: none
+  /// The name of the baseline library to time beside the best kernel, or why there is none; empty: none.
+  std::function<Result<std::string>(const Problem&)> library = {};
 };
 
 /// Goes on where `store` stands until the campaign ends or the user stops it (the record's termination is

@@ -21,7 +21,8 @@ bool Inquiry::stop_wanted() {
 
 Result<Verdict> Inquiry::ask(const Question& question) {
   JudgeRequest request = common_;
-  request.candidate = question.candidate;
+  request.library = question.library;
+  if (request.library.empty()) request.candidate = question.candidate;
   if (question.incumbent) request.incumbent = *question.incumbent;
   request.level = question.level;
   request.effort = question.effort;

@@ -29,6 +29,7 @@ class Inquiry {
     bool confirm = false;
     Seconds time_budget{20};
     Limits limits = {};
+    std::string library = {};  // as JudgeRequest::library: in place of the candidate
   };
   /// Error with out_of_time(): the judgement was given up at its wall limit.
   /// Never an InfrastructureError outcome: those become an Error after three tries. Error `stopped()`: the

@@ -267,6 +267,13 @@ Result<CampaignRecord> CampaignStore::load() {
       record.validations.push_back(
           {one.value("round", 0), validation_from(one.value("result", "")), one.value("outcome", "")});
   }
+  if (state.contains("library")) {
+    AKO_TRY(nlohmann::json library, unpack(state["library"]));
+    record.library.emplace().reason = library.value("reason", "");
+    if (library.contains("verdict")) {
+      AKO_TRY(record.library->verdict, verdict_from_json(library["verdict"]));
+    }
+  }
   AKO_TRY(Query rounds, database_.prepare("SELECT record FROM rounds ORDER BY number"));
   while (true) {
     AKO_TRY(bool more, rounds.step());
@@ -333,9 +340,18 @@ Result<void> CampaignStore::set_manifest(const Manifest& manifest) {
   return database_.transaction([&] { return put("manifest", to_yaml(manifest)); });
 }
 
+Result<void> CampaignStore::set_library(const LibraryComparison& comparison) {
+  nlohmann::json json{{"reason", comparison.reason}};
+  if (comparison.verdict) json["verdict"] = to_json(*comparison.verdict);
+  return database_.transaction([&]() -> Result<void> {
+    AKO_TRY(std::string text, pack(json));
+    return put("library", text);
+  });
+}
+
 Result<void> CampaignStore::reopen() {
   return database_.transaction([&]() -> Result<void> {
-    AKO_CHECK(database_.execute("DELETE FROM state WHERE key IN ('termination', 'final')"));
+    AKO_CHECK(database_.execute("DELETE FROM state WHERE key IN ('termination', 'final', 'library')"));
     return put("phase", name_of(Phase::analyze));
   });
 }

@@ -43,7 +43,9 @@ class CampaignStore {
   /// The tips this campaign goes by, whatever later campaigns add.
   Result<void> set_tips(std::span<const Tip>);
   Result<void> set_manifest(const Manifest&);
-  /// Opens the budget of a finished campaign again: no termination, no final verdict, phase ANALYZE.
+  Result<void> set_library(const LibraryComparison&);
+  /// Opens the budget of a finished campaign again: no termination, no final verdict, no library, phase
+  /// ANALYZE.
   Result<void> reopen();
   Result<void> begin_round(int number, const std::string& started);
   /// Stores the record and all judgements, ends the open round, moves the phase on: all or nothing.

@@ -56,6 +56,24 @@ nlohmann::json interval_json(const Comparison& comparison) {
           {"blocks", comparison.blocks}};
 }
 
+/// The library is the judgement's candidate, the best kernel its incumbent: the ratios are turned round.
+nlohmann::json library_json(const LibraryComparison& library) {
+  if (!library.verdict || !library.verdict->against_incumbent) return {{"reason", library.reason}};
+  const Comparison& comparison = *library.verdict->against_incumbent;
+  nlohmann::json json{
+      {"name", library.verdict->library},      {"best_over_library", std::exp(comparison.log_ratio)},
+      {"low", std::exp(comparison.bound.low)}, {"high", std::exp(comparison.bound.high)},
+      {"blocks", comparison.blocks},           {"shapes", nlohmann::json::array()}};
+  for (const ShapeTiming& timing : library.verdict->timings)
+    json["shapes"].push_back({{"shape", timing.shape},
+                              {"library_us", timing.candidate_median_us},
+                              {"best_us", timing.incumbent_median_us},
+                              {"best_over_library", std::exp(timing.log_ratio)},
+                              {"low", std::exp(timing.log_ratio_interval.low)},
+                              {"high", std::exp(timing.log_ratio_interval.high)}});
+  return json;
+}
+
 void print_result(const CampaignRecord& record, const Context& context) {
   if (context.json) return print_json(campaign_json(record));
   Style style(context.color);
@@ -70,6 +88,7 @@ void print_result(const CampaignRecord& record, const Context& context) {
   line("folder", record.folder.string());
   if (best)
     line("best kernel", fmt::format("{} (round {})", layout::best(record.folder).string(), best->number));
+  if (record.library && record.library->verdict) line("library", library_text(*record.library));
   line("report", (record.folder / "report.html").string());
 }
 
@@ -123,7 +142,16 @@ nlohmann::json campaign_json(const CampaignRecord& record) {
   json["tips_read"] = record.tips.size();
   if (record.final_verdict && record.final_verdict->against_incumbent)
     json["final"] = interval_json(*record.final_verdict->against_incumbent);
+  if (record.library) json["library"] = library_json(*record.library);
   return json;
+}
+
+std::string library_text(const LibraryComparison& library) {
+  if (!library.verdict || !library.verdict->against_incumbent)
+    return fmt::format("no library was timed: {}", library.reason);
+  const Comparison& comparison = *library.verdict->against_incumbent;
+  return fmt::format("{:.2f}× the speed of {}{}", std::exp(comparison.log_ratio), library.verdict->library,
+                     comparison.clarity == Clarity::ambiguous ? " (within noise)" : "");
 }
 
 int run_and_report(const std::filesystem::path& folder, const Context& context) {

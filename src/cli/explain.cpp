@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +36,22 @@ std::string shape_text(const Problem& problem, const Tensor& tensor) {
   return "[" + text + "]";
 }
 
+/// A problem without math costs what its `cost:` says, and nobody knows what that leaves out.
+struct KnownCost {
+  Cost cost;
+  bool flops = true, bytes = true;
+
+  KnownCost(const Problem& problem, const Shape& shape)
+      : cost(cost_of(problem, shape)),
+        flops(!problem.statements.empty() || problem.declared_flops),
+        bytes(!problem.statements.empty() || problem.declared_bytes) {}
+};
+
+template <class Value>
+nlohmann::json known_or_null(bool known, Value value) {
+  return known ? nlohmann::json(value) : nlohmann::json();
+}
+
 nlohmann::json explain_json(const Problem& problem, const TargetFacts& facts) {
   nlohmann::json dims = nlohmann::json::object(), tensors = nlohmann::json::array(),
                  shapes = nlohmann::json::array();
@@ -45,18 +63,21 @@ nlohmann::json explain_json(const Problem& problem, const TargetFacts& facts) {
                        {"role", role_name(tensor.role)},
                        {"values", tensor.values ? tensor.values->text : ""}});
   for (const Shape& shape : problem.shapes) {
-    Cost cost = cost_of(problem, shape);
+    KnownCost known(problem, shape);
+    const Cost& cost = known.cost;
     Roofline roof = roofline(cost, facts, arithmetic_type(problem));
-    shapes.push_back({{"label", shape.label},
-                      {"core", shape.core},
-                      {"representative", shape.representative},
-                      {"flops", cost.flops},
-                      {"transcendental", cost.transcendental},
-                      {"contraction_flops", cost.contraction_flops},
-                      {"bytes", cost.compulsory.count},
-                      {"intensity", cost.intensity()},
-                      {"roof_us", roof.duration.count()},
-                      {"bound", roof.bound}});
+    bool bounded = roof.duration > Microseconds(0);
+    shapes.push_back(
+        {{"label", shape.label},
+         {"core", shape.core},
+         {"representative", shape.representative},
+         {"flops", known_or_null(known.flops, cost.flops)},
+         {"transcendental", known_or_null(!problem.statements.empty(), cost.transcendental)},
+         {"contraction_flops", known_or_null(!problem.statements.empty(), cost.contraction_flops)},
+         {"bytes", known_or_null(known.bytes, cost.compulsory.count)},
+         {"intensity", known_or_null(known.flops && known.bytes, cost.intensity())},
+         {"roof_us", roof.duration.count()},
+         {"bound", bounded ? roof.bound : "unknown"}});
   }
   return {{"problem", problem.name},
           {"summary", problem.summary},
@@ -88,15 +109,17 @@ std::string shape_table(const Problem& problem, const TargetFacts& facts) {
   std::vector<std::vector<std::string>> rows{
       {"  shape", "", "FLOPs", "bytes", "FLOP/byte", "roofline", "bound"}};
   for (const Shape& shape : problem.shapes) {
-    Cost cost = cost_of(problem, shape);
+    KnownCost known(problem, shape);
+    const Cost& cost = known.cost;
     Roofline roof = roofline(cost, facts, arithmetic_type(problem));
-    bool known = roof.bound != "unknown";
+    bool bounded = roof.duration > Microseconds(0);
     std::string kind = std::string(shape.core ? "core" : "") +
                        (shape.core && shape.representative ? ", " : "") +
                        (shape.representative ? "representative" : "");
-    rows.push_back({"  " + shape.label, kind, count_text(cost.flops), to_text(cost.compulsory),
-                    fmt::format("{:.2f}", cost.intensity()), known ? to_text(roof.duration) : "unknown",
-                    known ? roof.bound : "-"});
+    rows.push_back({"  " + shape.label, kind, known.flops ? count_text(cost.flops) : "unknown",
+                    known.bytes ? to_text(cost.compulsory) : "unknown",
+                    known.flops && known.bytes ? fmt::format("{:.2f}", cost.intensity()) : "unknown",
+                    bounded ? to_text(roof.duration) : "unknown", bounded ? roof.bound : "-"});
   }
   return aligned_table(rows, {false, false, true, true, true, true, false});
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -35,6 +38,23 @@ int show_round(const CampaignRecord& record, int number, const Context& context)
                             fmt::format("the campaign has rounds 1 to {}", record.rounds.size())});
 }
 
+std::string library_table(const LibraryComparison& library) {
+  std::vector<std::vector<std::string>> rows{
+      {"  shape", "best", "library", "best / library", "98 % interval"}};
+  for (const ShapeTiming& timing : library.verdict->timings)
+    rows.push_back({"  " + timing.shape, to_text(Microseconds(timing.incumbent_median_us)),
+                    to_text(Microseconds(timing.candidate_median_us)),
+                    fmt::format("{:.2f}×", std::exp(timing.log_ratio)),
+                    fmt::format("{:.2f}× … {:.2f}×", std::exp(timing.log_ratio_interval.low),
+                                std::exp(timing.log_ratio_interval.high))});
+  return aligned_table(rows, {false, true, true, true, false});
+}
+
+void show_library(const LibraryComparison& library) {
+  fmt::print("\n{}\n", printable(library_text(library)));
+  if (library.verdict) fmt::print("{}", printable(library_table(library), true));
+}
+
 int show(const ShowOptions& options, const Context& context) {
   auto record = read_campaign(options.folder);
   if (!record) return complain(context, record.error());
@@ -52,6 +72,7 @@ int show(const ShowOptions& options, const Context& context) {
   for (const Validation& one : record->validations)
     fmt::print("final verification of round {}: {} — {}\n", one.round, name_of(one.result),
                printable(one.outcome));
+  if (record->library) show_library(*record->library);
   if (!record->tips.empty())
     fmt::print("\nread {} tips of earlier campaigns; 'ako tips' lists them\n", record->tips.size());
   return exit_code::fine;

@@ -55,14 +55,37 @@ void add_timings(ShapeLine& line, const CampaignRecord& record, const RoundRecor
   if (first && last && line.best_us > 0) line.speedup = line.baseline_us / line.best_us;
 }
 
+void add_library(ShapeLine& line, const CampaignRecord& record) {
+  if (!record.library || !record.library->verdict) return;
+  const ShapeTiming* timing = timing_of(*record.library->verdict, line.label);
+  if (!timing) return;
+  line.library_us = timing->candidate_median_us;
+  line.library_ratio = std::exp(timing->log_ratio);  // the library is the candidate
+  line.library_interval = {std::exp(timing->log_ratio_interval.low),
+                           std::exp(timing->log_ratio_interval.high)};
+  line.library_samples_us = timing->candidate_us;
+}
+
+/// The final verification, or a round's confirmation that stands for it.
+std::string basis_of(const CampaignRecord& record, int blocks) {
+  for (const RoundRecord& round : record.rounds)
+    if (round.confirmation && round.confirmation->seed == record.final_verdict->seed &&
+        round.verdict.candidate == record.final_verdict->candidate)
+      return fmt::format(
+          "the confirmation of round {}, made against the baseline over all shapes in one sitting, {} "
+          "blocks: no "
+          "time was left for another",
+          round.number, blocks);
+  return fmt::format("best against baseline, interleaved in one sitting at the full level, {} blocks",
+                     blocks);
+}
+
 Headline headline_of(const CampaignRecord& record, const RoundRecord* best) {
   if (record.final_verdict && record.final_verdict->against_incumbent) {
     const Comparison& comparison = *record.final_verdict->against_incumbent;
     std::optional<Interval> interval;
     if (bounded(comparison.bound)) interval = speedups(comparison.bound);
-    return {std::exp(-comparison.log_ratio), interval,
-            fmt::format("best against baseline, interleaved in one sitting at the full level, {} blocks",
-                        comparison.blocks)};
+    return {std::exp(-comparison.log_ratio), interval, basis_of(record, comparison.blocks)};
   }
   if (!best) return {1, std::nullopt, "nothing was measured yet"};
   return {best->score, std::nullopt,
@@ -91,6 +114,11 @@ Json json_of(const ShapeLine& line) {
                {"baseline_samples_us", line.baseline_samples_us},
                {"best_samples_us", line.best_samples_us}};
   if (line.paired) json["speedup_interval"] = json_of(line.speedup_interval);
+  if (line.library_us > 0)
+    json["library"] = {{"us", line.library_us},
+                       {"ratio", line.library_ratio},
+                       {"interval", json_of(line.library_interval)},
+                       {"samples_us", line.library_samples_us}};
   return json;
 }
 
@@ -203,6 +231,9 @@ Result<ReportData> report_data(const CampaignRecord& record) {
   const RoundRecord* baseline = find_round(record, data.baseline_round);
   const RoundRecord* best = find_round(record, data.best_round);
   data.headline = headline_of(record, best);
+  if (record.library && record.library->verdict) data.library = record.library->verdict->library;
+  if (data.library.empty())
+    data.no_library = record.library ? record.library->reason : "none was timed in this campaign";
 
   const ScalarType type = arithmetic_type(data.problem);
   for (const Shape& shape : data.problem.shapes) {
@@ -218,6 +249,7 @@ Result<ReportData> report_data(const CampaignRecord& record) {
     line.roof_us = roof.duration.count();
     line.roof_bound = roof.bound;
     add_timings(line, record, baseline, best);
+    add_library(line, record);
     if (line.roof_us > 0 && line.best_us > 0) line.efficiency = line.roof_us / line.best_us;
     data.shapes.push_back(std::move(line));
   }
@@ -243,6 +275,7 @@ Json to_json(const CampaignRecord& record, const ReportData& data) {
                      {"id", data.problem.id.short_hex()}, {"pattern", name_of(pattern_of(data.problem))}};
   json["headline"] = {{"speedup", data.headline.speedup}, {"basis", data.headline.basis}};
   if (data.headline.interval) json["headline"]["interval"] = json_of(*data.headline.interval);
+  json["library"] = data.library.empty() ? Json{{"reason", data.no_library}} : Json{{"name", data.library}};
   json["facts"] = to_json(record.facts);
   json["arithmetic_type"] = name_of(arithmetic_type(data.problem));
   json["shapes"] = Json::array();

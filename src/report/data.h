@@ -24,6 +24,11 @@ struct ShapeLine {
   Interval speedup_interval;
   double efficiency = 0;  // roof_us / best_us, 0: unknown
   std::vector<double> baseline_samples_us, best_samples_us;
+  // A baseline library, timed interleaved with the best kernel in a sitting of their own.
+  double library_us = 0;     // 0: not timed
+  double library_ratio = 0;  // the best kernel's speed over the library's
+  Interval library_interval;
+  std::vector<double> library_samples_us;
   bool paired = false;  // both timed interleaved in one sitting (the final verification)
 };
 
@@ -37,6 +42,8 @@ struct ReportData {
   Problem problem;
   std::vector<ShapeLine> shapes;
   Headline headline;
+  std::string library;                     // "OpenBLAS 0.3.21, 2 threads", or empty
+  std::string no_library;                  // why no library was timed, or empty
   int baseline_round = 0, best_round = 0;  // numbers; 0: none
   int accepted = 0, rolled_back = 0;
 };

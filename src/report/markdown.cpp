@@ -12,7 +12,8 @@
 namespace ako {
 namespace {
 
-/// Text inside a Markdown table cell or paragraph: no line breaks, no pipes, no markup, no HTML, no control characters.
+/// Text inside a Markdown table cell or paragraph: no line breaks, no pipes, no markup, no HTML, no control
+/// characters.
 std::string cell(std::string_view text) {
   std::string safe;
   for (char c : printable(text)) {
@@ -41,19 +42,30 @@ std::string time_or_dash(double us) { return us > 0 ? to_text(Microseconds(us)) 
 
 std::string shape_table(const ReportData& data) {
   std::string text =
-      "| Shape | Baseline | Best | Speed-up | 98 % interval | Roof | Bound by | Of roof |\n"
-      "|---|---:|---:|---:|---|---:|---|---:|\n";
+      "| Shape | Baseline | Best | Speed-up | 98 % interval | Library | Best / library | Roof | Bound by | "
+      "Of roof |\n"
+      "|---|---:|---:|---:|---|---:|---:|---:|---|---:|\n";
   for (const ShapeLine& line : data.shapes) {
     text += fmt::format(
-        "| {}{} | {} | {} | {} | {} | {} | {} | {} |\n", cell(line.label), line.core ? " (core)" : "",
-        time_or_dash(line.baseline_us), time_or_dash(line.best_us),
+        "| {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(line.label),
+        line.core ? " (core)" : "", time_or_dash(line.baseline_us), time_or_dash(line.best_us),
         line.speedup > 0 ? fmt::format("{:.2f}×", line.speedup) : "–",
         line.paired ? fmt::format("{:.2f}× … {:.2f}×", line.speedup_interval.low, line.speedup_interval.high)
                     : "–",
+        time_or_dash(line.library_us), line.library_us > 0 ? fmt::format("{:.2f}×", line.library_ratio) : "–",
         time_or_dash(line.roof_us), cell(line.roof_bound),
         line.efficiency > 0 ? fmt::format("{:.0f} %", 100 * line.efficiency) : "–");
   }
   return text;
+}
+
+std::string library_note(const ReportData& data) {
+  if (data.library.empty()) return fmt::format("No library was timed: {}.\n", cell(data.no_library));
+  return fmt::format(
+      "Library: {}, checked like a candidate and timed interleaved with the best kernel in a sitting of "
+      "their "
+      "own. Best / library is the best kernel's speed over the library's.\n",
+      cell(data.library));
 }
 
 std::string lineage(const CampaignRecord& record) {
@@ -95,7 +107,7 @@ std::string report_markdown(const CampaignRecord& record) {
   text += fmt::format("Trust: {}. {} rounds: {} accepted, {} rolled back. Ended: {}.\n\n",
                       name_of(record.trust), record.rounds.size(), data->accepted, data->rolled_back,
                       record.termination.empty() ? "still open" : cell(record.termination));
-  text += "## Shapes\n\n" + shape_table(*data) + "\n";
+  text += "## Shapes\n\n" + shape_table(*data) + "\n" + library_note(*data) + "\n";
   text += "## Lineage\n\n" + lineage(record) + "\n";
   if (const RoundRecord* best = find_round(record, data->best_round))
     text +=

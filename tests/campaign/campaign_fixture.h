@@ -30,9 +30,13 @@ class CampaignTest : public ::testing::Test {
   Result<CampaignRecord> run(const std::filesystem::path& folder, Arbiter& judge, Agent& agent) {
     AKO_TRY(OwnerLock lock, OwnerLock::take(layout::lock(folder)));
     AKO_TRY(CampaignStore store, CampaignStore::open(folder, OpenMode::read_write));
-    return run_engine(
-        store, {judge, agent, [this] { return now_; },
-                [this](const Event& event) { events_.push_back(event.text); }, [this] { return stop_; }});
+    return run_engine(store, {judge,
+                              agent,
+                              [this] { return now_; },
+                              [this](const Event& event) { events_.push_back(event.text); },
+                              [this] { return stop_; },
+                              {},
+                              library_});
   }
 
   /// In memory where there is such a place: these tests make thousands of synced writes.
@@ -47,6 +51,7 @@ class CampaignTest : public ::testing::Test {
   FakeJudge judge_;
   FakeAgent agent_;
   std::vector<std::string> events_;
+  std::function<Result<std::string>(const Problem&)> library_;  // as EngineParts::library
 };
 
 }  // namespace ako::testing_fakes

@@ -67,7 +67,7 @@ class FakeJudge : public Arbiter {
   Result<Verdict> judge(const JudgeRequest& request, const JudgeClient::Progress& progress) override {
     if (before) before(request);
     if (clock) *clock += seconds_per_question;
-    std::string name = name_in(request.candidate);
+    std::string name = request.library.empty() ? name_in(request.candidate) : request.library;
     static constexpr std::string_view efforts[] = {"check", "screen", "decide"};
     asked.push_back(fmt::format("{} {}{}{}", efforts[static_cast<int>(request.effort)], name,
                                 request.level == Level::full ? " full" : "",
@@ -92,6 +92,7 @@ class FakeJudge : public Arbiter {
   Verdict verdict_for(const JudgeRequest& request, const Kernel& kernel) {
     Verdict verdict;
     verdict.candidate = request.candidate.id();
+    if (!request.library.empty()) verdict.library = request.library + " 1.0";
     verdict.problem = hash_text(request.problem_text);
     verdict.target = "host";
     verdict.outcome = kernel.outcome;

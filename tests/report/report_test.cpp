@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,60 @@ TEST(ReportData, WorksBeforeTheFirstRound) {
   record.final_verdict.reset();
   EXPECT_TRUE(report_data(record));
   EXPECT_TRUE(report_html(record));
+}
+
+/// The example with a library that takes half of the best kernel's time.
+CampaignRecord with_library() {
+  CampaignRecord record = testing::example_record(false);
+  Verdict verdict = *record.final_verdict;
+  verdict.library = "OpenBLAS 0.3.21, 2 threads";
+  for (ShapeTiming& timing : verdict.timings) {
+    timing.incumbent_median_us = 100;
+    timing.candidate_median_us = 50;
+    timing.log_ratio = std::log(0.5);
+    timing.log_ratio_interval = {std::log(0.4), std::log(0.6)};
+  }
+  record.library = LibraryComparison{{}, verdict};
+  return record;
+}
+
+TEST(ReportData, GivesTheBestKernelsSpeedOverTheLibrarys) {
+  CampaignRecord record = with_library();
+  auto data = report_data(record);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->library, "OpenBLAS 0.3.21, 2 threads");
+  EXPECT_NEAR(data->shapes[0].library_us, 50, 1e-9);
+  EXPECT_NEAR(data->shapes[0].library_ratio, 0.5, 1e-9);
+  auto json = to_json(record, *data);
+  EXPECT_EQ(json["library"]["name"], "OpenBLAS 0.3.21, 2 threads");
+  EXPECT_NEAR(json["shapes"][0]["library"]["interval"][0].get<double>(), 0.4, 1e-9);
+  EXPECT_NEAR(data->headline.speedup, 4.0, 1e-9) << "the headline stays the baseline's";
+}
+
+TEST(ReportData, SaysWhyNoLibraryWasTimed) {
+  CampaignRecord record = testing::example_record(false);
+  record.library = LibraryComparison{"no library for this pattern", {}};
+  auto data = report_data(record);
+  ASSERT_TRUE(data);
+  EXPECT_EQ(data->shapes[0].library_us, 0);
+  EXPECT_EQ(to_json(record, *data)["library"]["reason"], "no library for this pattern");
+  EXPECT_THAT(report_markdown(record), HasSubstr("No library was timed: no library for this pattern."));
+}
+
+TEST(ReportMarkdown, ShowsTheLibrarysTimeAndTheRatio) {
+  EXPECT_THAT(report_markdown(with_library()), HasSubstr("| 50 us | 0.50× |"));
+}
+
+TEST(ReportData, SaysSoWhenAConfirmationIsTheHeadline) {
+  CampaignRecord record = testing::example_record(false);
+  record.final_verdict->seed = 17;
+  auto fresh = report_data(record);
+  ASSERT_TRUE(fresh);
+  EXPECT_THAT(fresh->headline.basis, HasSubstr("best against baseline"));
+  record.rounds[1].confirmation = record.final_verdict;
+  auto reused = report_data(record);
+  ASSERT_TRUE(reused);
+  EXPECT_THAT(reused->headline.basis, HasSubstr("the confirmation of round 2"));
 }
 
 TEST(ReportMarkdown, KeepsHostileTextInsideItsCell) {
@@ -118,11 +173,15 @@ TEST(ReportHtml, DrawsItselfInABrowserWithoutAConsoleMessage) {
   if (!find_program("chromium")) GTEST_SKIP() << "chromium is not installed";
   auto folder = TemporaryFolder::create("ako-report");
   ASSERT_TRUE(folder);
-  auto page = report_html(testing::example_record(true));
+  CampaignRecord record = testing::example_record(true);
+  record.library = with_library().library;
+  auto page = report_html(record);
   ASSERT_TRUE(page);
   std::string dom = rendered(*page, folder->path());
   EXPECT_THAT(dom, HasSubstr("4.00×"));
   EXPECT_THAT(dom, HasSubstr("id=\"round-3\""));
+  EXPECT_THAT(dom, HasSubstr("50 µs"));
+  EXPECT_THAT(dom, HasSubstr("Library: OpenBLAS"));
   EXPECT_THAT(dom, Not(HasSubstr("<title>pwned")));
   // Hostile markup must have become text: its tags are escaped wherever the script put them.
   EXPECT_THAT(dom, HasSubstr("&lt;b&gt;x&lt;/b&gt;"));
