@@ -60,17 +60,16 @@ void conclude(OutputCheck& check, const ElementSums& sums, const ElementRule& ru
     refuse(fmt::format("{} of {} elements beyond atol {:.3g} + rtol {:.3g}", sums.beyond, count, rule.atol,
                        rule.rtol));
   if (tolerance.error_ratio) {
-    double ideal = std::max(sums.ideal, floor * rule.rounding * rule.rounding);
+    double ideal = std::max(sums.signal, floor) * rule.rounding * rule.rounding;
     double ratio =
         sums.noise > 0 ? std::sqrt(sums.noise / std::max(ideal, std::numeric_limits<double>::min())) : 0;
     if (ratio > *tolerance.error_ratio)
       refuse(fmt::format("error {:.3g} times that of rounding alone, at most {:.3g}", ratio,
                          *tolerance.error_ratio));
   }
-  if (!rule.capped() || sums.peak.index < 0) return;
-  double scale = std::sqrt(std::max(sums.signal, floor) / static_cast<double>(count)),
-         most = rule.cap(scale, 0);
-  if (sums.peak.excess > most * most) refuse(describe_peak(rule, sums.peak, scale));
+  if (!rule.capped() || count == 0) return;
+  double scale = std::sqrt(std::max(sums.signal, floor) / static_cast<double>(count));
+  if (sums.peak.excess > rule.cap * scale * rule.cap * scale) refuse(describe_peak(rule, sums.peak, scale));
 }
 
 /// Bytes of elements [begin, begin + count), begin a multiple of 8: whole bytes in every type.
@@ -89,7 +88,8 @@ OutputCheck compare_ranges(ScalarType type, const Bounds& bounds, const Expected
   std::int64_t chunks = (count + kChunk - 1) / kChunk;
   std::vector<ElementSums> parts(static_cast<std::size_t>(parallel_parts(chunks, 32)));
   parallel_ranges(chunks, 32, [&](int part, std::int64_t from, std::int64_t to) {
-    std::vector<double> values(kChunk), scratch(kChunk);
+    auto room = static_cast<std::size_t>(std::min(kChunk, count));
+    std::vector<double> values(room), scratch(room);
     for (std::int64_t chunk = from; chunk < to; ++chunk) {
       std::int64_t first = begin + chunk * kChunk, size = std::min(kChunk, begin + count - first);
       decode_array(type, slice(type, got, first, size),
@@ -180,7 +180,7 @@ std::vector<bool> wrong_elements(ScalarType type, const Bounds& bounds, std::spa
     ElementSums one;
     one.add(rule, &expected[i], &got[i], 0, 1);
     bool noisy = rule.capped() &&
-                 std::abs(got[i] - expected[i]) > kBlame * rule.noise * std::hypot(scale, expected[i]);
+                 std::abs(got[i] - expected[i]) > kBlame * rule.noise() * std::hypot(scale, expected[i]);
     wrong[i] = one.hopeless > 0 || one.beyond > 0 || noisy;
   }
   return wrong;

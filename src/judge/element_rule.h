@@ -28,38 +28,42 @@ struct ElementRule {
   ScalarType type;
   bool exact;         // integers and booleans: equal or not
   bool close;         // atol and rtol bind
-  double atol, rtol;  // infinite unless they bind
-  /// The noise that a mean over all elements allows, relative to the output's scale; infinite when no mean
-  /// is asked for.
-  double noise;
-  double peak;  // times which an element may be off by
+  double atol, rtol;  // 0 unless they bind
+  /// What an element may be off by whatever the mean says, relative to hypot(scale, element); infinite when
+  /// no mean is asked for.
+  double cap;
+  double peak;  // times the noise allowed in the mean, which the cap is
   /// Relative standard deviation of rounding to the type: half an ulp uniform, 2^-p / sqrt(3).
   double rounding;
   double largest_value;
 
   /// A tolerance of nothing asks for the value that rounding fp64 to the output's type gives: what fp64 says
   /// itself may have no code in that type.
-  bool to_the_bit() const { return !exact && atol == 0 && rtol == 0; }
-  bool capped() const { return !exact && noise < std::numeric_limits<double>::infinity(); }
-  /// What an element may be off by whatever the mean says, in an output of this scale.
-  double cap(double scale, double expected) const;
-  /// The square of an error less the part of its cap's square that grows with the element: beyond the cap if
-  /// more than what is left, cap(scale, 0) squared. So the scale need not be known before the last element.
-  double beyond_cap(double error, double expected) const;
+  bool to_the_bit() const { return close && !exact && atol == 0 && rtol == 0; }
+  bool capped() const { return !exact && cap < std::numeric_limits<double>::infinity(); }
+  double noise() const { return cap / peak; }
 };
 ElementRule rule_for(ScalarType, const Bounds&);
 
 /// Sums over a range of elements.
 struct ElementSums {
-  double signal = 0, noise = 0, ideal = 0;  // of squares
-  std::int64_t beyond = 0;                  // elements outside atol + rtol |expected|, or unequal
-  std::int64_t hopeless = 0;  // NaN or infinity where a number was expected, or the other way round
-  Extreme worst;              // under atol and rtol, or in error; infinitely far when hopeless
-  Extreme peak;               // under the cap
+  double signal = 0, noise = 0;  // of squares
+  std::int64_t beyond = 0;       // elements outside atol + rtol |expected|, or unequal
+  std::int64_t hopeless = 0;     // NaN or infinity where a number was expected, or the other way round
+  Extreme worst;                 // by error less atol + rtol |expected|; infinite when hopeless
+  /// By the square of the error less the part of the cap's square that grows with the element: beyond the
+  /// cap if more than what is left, (cap * scale)^2. So the scale need not be known before the last element.
+  Extreme peak;
 
   void add(const ElementSums&);
   void add(const ElementRule&, const double* expected, const double* got, std::int64_t first,
            std::int64_t count);
+
+ private:
+  bool add_block(const ElementRule&, const double* expected, const double* got, std::int64_t first);
+  void add_each(const ElementRule&, const double* expected, const double* got, std::int64_t first,
+                std::int64_t count);
+  void see(const ElementRule&, double expected, double got, double error, std::int64_t index);
 };
 
 /// The element in the words of a verdict: "off by 0.31, 55 times the noise that …".

@@ -277,7 +277,8 @@ std::vector<double> ragged_offsets(const Filling& filling, const ValueSpec& spec
 int threads_for(std::uint64_t count, int threads) {
   if (threads > 0) return threads;
   constexpr std::uint64_t worth_a_thread = 1 << 18;  // elements; about a millisecond of work
-  const std::uint64_t wanted = std::max<std::uint64_t>(1, count / worth_a_thread);
+  const std::uint64_t wanted = count / worth_a_thread;
+  if (wanted < 2) return 1;  // how many cores there are is asked for rarely: the answer takes 20 us
   return static_cast<int>(std::min<std::uint64_t>(wanted, std::max(1u, std::thread::hardware_concurrency())));
 }
 

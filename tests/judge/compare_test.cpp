@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 
+#include "judge/element_rule.h"
 #include "judge/pattern.h"
 
 namespace ako {
@@ -207,6 +208,27 @@ TEST(Cap, UnderStressTheNoiseOfAWholeOutputMaySitInOneRowOfAThousand) {
   EXPECT_TRUE(spoiled(row_noise).ok);
   bounds.peak = bounds_for(problem, tensor, InputStyle::declared, 1).peak;
   EXPECT_FALSE(spoiled(row_noise).ok);
+}
+
+TEST(ElementSums, BlocksAddUpToWhatTheElementsDo) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 20; ++round) {
+    auto expected = normal_values(3000), got = noisy(expected, 40, random());
+    if (round % 3 == 1) got[random() % got.size()] = std::nan("");
+    if (round % 3 == 2) got[random() % got.size()] *= 5;
+    auto bounds = snr(50);
+    if (round % 2) bounds.tolerance.rtol = 0.02, bounds.tolerance.atol = 0.01;
+    auto rule = rule_for(ScalarType::f64, bounds);
+    ElementSums whole, single;
+    whole.add(rule, expected.data(), got.data(), 0, 3000);
+    for (std::int64_t i = 0; i < 3000; ++i) single.add(rule, expected.data() + i, got.data() + i, i, 1);
+    EXPECT_NEAR(whole.signal, single.signal, 1e-9 * single.signal);
+    EXPECT_NEAR(whole.noise, single.noise, 1e-9 * single.noise);
+    EXPECT_EQ(whole.beyond, single.beyond);
+    EXPECT_EQ(whole.hopeless, single.hopeless);
+    EXPECT_EQ(whole.worst.index, single.worst.index);
+    EXPECT_EQ(whole.peak.index, single.peak.index);
+  }
 }
 
 TEST(WrongElements, NamesWhatTheCapRefuses) {
