@@ -111,9 +111,10 @@ Limits final_limits(const CampaignRecord& record, double spent) {
 std::optional<Limits> library_limits(const CampaignRecord& record, double spent) {
   double budget = record.manifest.budget_seconds;
   if (budget <= 0) return Limits{};
-  double left = budget - spent + grace, fixed = fixed_seconds(record, Level::full);
-  if (left < fixed + shortest_timing) return std::nullopt;
-  return limits_until(left, fixed);
+  double left = budget - spent + grace;
+  if (left < 2 * shortest_timing) return std::nullopt;
+  // The library is checked faster than any kernel of which the estimate is: half of what is left is timed.
+  return limits_until(left, std::min(fixed_seconds(record, Level::full), 0.5 * left));
 }
 
 bool confirmation_suffices(const CampaignRecord& record, const RoundRecord& best, double spent) {

@@ -47,6 +47,10 @@ struct KnownCost {
         bytes(!problem.statements.empty() || problem.declared_bytes) {}
 };
 
+std::string_view pattern_text(const Problem& problem) {
+  return problem.statements.empty() ? "unknown" : name_of(pattern_of(problem));
+}
+
 template <class Value>
 nlohmann::json known_or_null(bool known, Value value) {
   return known ? nlohmann::json(value) : nlohmann::json();
@@ -82,7 +86,7 @@ nlohmann::json explain_json(const Problem& problem, const TargetFacts& facts) {
   return {{"problem", problem.name},
           {"summary", problem.summary},
           {"id", problem.id.hex()},
-          {"pattern", name_of(pattern_of(problem))},
+          {"pattern", pattern_text(problem)},
           {"dims", dims},
           {"tensors", tensors},
           {"math", problem.math},
@@ -134,7 +138,7 @@ int explain(const ExplainOptions& options, const Context& context) {
   }
   Style style(context.color);
   fmt::print("{}: {}\n  pattern: {}\n\n", style.bold(printable(problem->name)), printable(problem->summary),
-             name_of(pattern_of(*problem)));
+             pattern_text(*problem));
   for (const Dim& dim : problem->dims)
     fmt::print("  {}  {}\n", printable(dim.name), style.dim(printable(dim.meaning)));
   fmt::print("\n{}\n", printable(tensor_table(*problem), true));

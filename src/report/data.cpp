@@ -212,6 +212,8 @@ Result<ReportData> report_data(const CampaignRecord& record) {
     error.advice = "the record's problem text is damaged; restore the campaign's folder from a backup";
     return std::unexpected(error);
   }
+  if (record.manifest.target_shapes.find('=') != std::string::npos)
+    if (auto chosen = with_shapes(*parsed, record.manifest.target_shapes)) parsed = std::move(chosen);
   data.problem = std::move(*parsed);
   for (const RoundRecord& round : record.rounds) {
     switch (round.decision) {

@@ -52,6 +52,16 @@ TEST(ReportData, ShowsNoIntervalWhereTooFewBlocksLeftItOpen) {
   EXPECT_FALSE(to_json(record, *data)["headline"].contains("interval"));
 }
 
+TEST(ReportData, ShowsTheShapesThatWereAskedFor) {
+  CampaignRecord record = testing::example_record(false);
+  record.manifest.target_shapes = "N=1000";
+  auto data = report_data(record);
+  ASSERT_TRUE(data);
+  ASSERT_EQ(data->shapes.size(), 1u);
+  EXPECT_EQ(data->shapes[0].label, "N=1000");
+  EXPECT_GT(data->shapes[0].best_us, 0);
+}
+
 TEST(ReportData, WorksBeforeTheFirstRound) {
   CampaignRecord record = testing::example_record(false);
   record.rounds.clear();
