@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t kCases = 5;
 constexpr double kDeviceBudget = 2e12;  // reference operations of one shape, where a device evaluates them
 constexpr double kRepeatWork = 1e9;     // larger cases are not repeated to see whether results differ
-constexpr std::int64_t kLargeInputs = 32 << 20;
+constexpr std::int64_t kLargeInputs = 32 << 20;  // bytes
+constexpr std::int64_t kLargeCase = 96 << 20;    // inputs and outputs: a case less
+constexpr std::int64_t kHugeCase = 384LL << 20;  // two less; every timed launch is looked at as well
 constexpr Seconds kLaunchLimit{5};
 
 Judged<std::vector<Launched>> run_once(DeviceBench& bench, DeviceStage& stage, const DeviceProgram& program,
@@ -25,13 +27,17 @@ Judged<std::vector<Launched>> run_once(DeviceBench& bench, DeviceStage& stage, c
   return std::move(*ran);
 }
 
-std::int64_t input_bytes(const Problem& problem, const Shape& shape) {
+std::int64_t bytes_of(const Problem& problem, const Shape& shape, bool outputs_too) {
   std::int64_t sum = 0;
   for (TensorId id : kernel_tensors(problem))
-    if (const Tensor& tensor = problem.tensor(id); tensor.role != TensorRole::output)
+    if (const Tensor& tensor = problem.tensor(id); outputs_too || tensor.role != TensorRole::output)
       sum += storage_bytes(tensor.type, element_count(problem, tensor, shape)).count;
   return sum;
 }
+std::int64_t input_bytes(const Problem& problem, const Shape& shape) {
+  return bytes_of(problem, shape, false);
+}
+std::int64_t case_bytes(const Problem& problem, const Shape& shape) { return bytes_of(problem, shape, true); }
 
 /// Declared values first; then every second case a style of chance, if any, else other seeds. Where inputs
 /// are large, one style has to do: values in a style are made by processors and copied, which takes ten times
@@ -45,10 +51,12 @@ std::vector<CheckCase> cases_of(const DeviceBench& bench, const Shape& shape, st
   auto styles = check_styles(bench.problem);
   Random random(seed, 0x7374796c65);
   std::shuffle(styles.begin() + 1, styles.end(), random);  // the first is `declared`
+  const auto size = case_bytes(bench.problem, shape);
+  const std::size_t most = kCases - (size > kLargeCase) - (size > kHugeCase);
   std::vector<CheckCase> cases;
   const std::size_t last_style = input_bytes(bench.problem, shape) > kLargeInputs ? 2 : styles.size();
   std::size_t style = 1;
-  for (std::size_t i = 0; i < std::clamp<std::size_t>(affordable, planned.size(), kCases); ++i)
+  for (std::size_t i = 0; i < std::clamp<std::size_t>(affordable, std::min(planned.size(), most), most); ++i)
     cases.push_back(
         {i % 2 && style < std::min(last_style, styles.size()) ? styles[style++] : InputStyle::declared, i});
   return cases;

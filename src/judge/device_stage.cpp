@@ -2,6 +2,7 @@
 #include "judge/device_stage.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
@@ -39,17 +40,33 @@ gpu::Address DeviceStage::notes_of(int slot) const {
   return notes_.address() + static_cast<Address>(8 * kNotes * slot);
 }
 
-std::span<std::byte> DeviceLandings::next(gpu::Device& device, std::size_t size) {
+Driven<std::span<std::byte>> DeviceLandings::next(gpu::Device& device, std::size_t size) {
   turn_ ^= 1;
   Landing& landing = landings_[turn_];
-  if (size > landing.size) {
-    landing.pinned = {};
-    landing.memory = std::make_unique_for_overwrite<std::byte[]>(size);
-    landing.size = size;
+  if (size > landing.memory.size()) {
+    release(landing);
+    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return std::unexpected(
+          gpu::Fault{gpu::Fault::Kind::device, fmt::format("no host memory for {} bytes of outputs", size)});
+    // A fork copies memory that a device knows page by page at once (Linux, copy_present_page): compilers
+    // would start a third of a second later.
+    ::madvise(memory, size, MADV_DONTFORK);
+    landing.memory = {static_cast<std::byte*>(memory), size};
     // Without it copies work, too, only slower.
-    if (auto pinned = device.pin({landing.memory.get(), size})) landing.pinned = std::move(*pinned);
+    if (auto pinned = device.pin(landing.memory)) landing.pinned = std::move(*pinned);
   }
-  return {landing.memory.get(), size};
+  return landing.memory.first(size);
+}
+
+void DeviceLandings::release(Landing& landing) {
+  landing.pinned = {};
+  if (!landing.memory.empty()) ::munmap(landing.memory.data(), landing.memory.size());
+  landing.memory = {};
+}
+
+DeviceLandings::~DeviceLandings() {
+  for (auto& landing : landings_) release(landing);
 }
 
 Driven<DeviceStage> DeviceStage::create(gpu::Device& device, DeviceKernels& kernels, DeviceLandings& landings,
@@ -120,12 +137,14 @@ Driven<void> DeviceStage::make_inputs(const DevicePlan& plan, const Placed& plac
     }
     // The style is part of the stream: no stream is asked for in two styles.
     if (host_inputs_.size() > kHostInputsKept) host_inputs_.clear();
-    auto& bytes = host_inputs_[{buffer.tensor, wanted.stream}];
-    if (bytes.empty() && buffer.size.count > 0) {
-      bytes.resize(static_cast<std::size_t>(buffer.size.count));
-      generate_input(*problem_, buffer.tensor, *shape_, wanted.style, wanted.seed, wanted.stream, bytes);
+    auto& input = host_inputs_[{buffer.tensor, wanted.stream}];
+    if (!input.bytes) {
+      input.size = static_cast<std::size_t>(buffer.size.count);
+      input.bytes = std::make_unique_for_overwrite<std::byte[]>(input.size);
+      generate_input(*problem_, buffer.tensor, *shape_, wanted.style, wanted.seed, wanted.stream,
+                     {input.bytes.get(), input.size});
     }
-    AKO_CHECK(device_->upload(placed.at[i], bytes));
+    AKO_CHECK(device_->upload(placed.at[i], {input.bytes.get(), input.size}));
   }
   return {};
 }
@@ -218,7 +237,7 @@ std::string DeviceStage::describe_damage(const DevicePlan& plan, const Placed& p
 }
 
 /// Room for what a batch brings back.
-void DeviceStage::make_landing(const Batch& batch) {
+Driven<void> DeviceStage::make_landing(const Batch& batch) {
   std::size_t size = 0;
   for (const auto& buffer : batch.program.plan.buffers)
     if (is_output(buffer)) {
@@ -227,12 +246,13 @@ void DeviceStage::make_landing(const Batch& batch) {
       size += (static_cast<std::size_t>(one.count) + 63) / 64 * 64;
     }
   landed_ = 0;
-  landing_ = landings_->next(*device_, size * batch.inputs.size());
+  AKO_DRIVEN(landing_, landings_->next(*device_, size * batch.inputs.size()));
+  return {};
 }
 
 Driven<std::vector<Launched>> DeviceStage::run(const Batch& batch) {
   const auto& plan = batch.program.plan;
-  make_landing(batch);
+  AKO_CHECK(make_landing(batch));
   std::vector<Launched> launched(batch.inputs.size());
   std::vector<Placed> places;
   AKO_CHECK(kernels_->refresh());

@@ -52,15 +52,19 @@ struct Launched {
 /// sides of a pair are compared.
 class DeviceLandings {
  public:
+  DeviceLandings() = default;
+  DeviceLandings(const DeviceLandings&) = delete;
+  DeviceLandings& operator=(const DeviceLandings&) = delete;
+  ~DeviceLandings();
   /// The next one, with room for `size` bytes; what stood in it is gone.
-  std::span<std::byte> next(gpu::Device&, std::size_t size);
+  gpu::Driven<std::span<std::byte>> next(gpu::Device&, std::size_t size);
 
  private:
   struct Landing {
-    std::unique_ptr<std::byte[]> memory;
-    std::size_t size = 0;
-    gpu::Pinned pinned;  // released before the memory
+    std::span<std::byte> memory;
+    gpu::Pinned pinned;
   };
+  static void release(Landing&);
   Landing landings_[2];
   std::size_t turn_ = 0;
 };
@@ -102,7 +106,7 @@ class DeviceStage {
   gpu::Driven<void> make_inputs(const DevicePlan&, const Placed&, const InputsWanted&);
   gpu::Driven<void> prepare(const Batch&, const Placed&, const InputsWanted&);
   gpu::Driven<void> launch(const DeviceProgram&, const Placed&);
-  void make_landing(const Batch&);
+  gpu::Driven<void> make_landing(const Batch&);
   std::span<std::byte> land(std::size_t size);
   gpu::Driven<void> look_after(const Batch&, const Placed&, int slot, std::uint64_t hash_key, Launched&);
   gpu::Driven<void> hash_inputs(const DevicePlan&, const Placed&, std::uint64_t key, gpu::Address result);
@@ -121,7 +125,11 @@ class DeviceStage {
   std::span<std::byte> landing_;  // of the batch
   std::size_t landed_ = 0;
   std::vector<gpu::Event> starts_, ends_;
-  std::map<std::pair<TensorId, std::uint64_t>, std::vector<std::byte>> host_inputs_;  // of the latest streams
+  struct HostInput {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;
+  };
+  std::map<std::pair<TensorId, std::uint64_t>, HostInput> host_inputs_;  // of the latest streams
 };
 
 }  // namespace ako

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "judge/parallel.h"
 #include "judge/pattern.h"
@@ -22,6 +24,38 @@ std::vector<const DeviceBuffer*> outputs_of(const DevicePlan& plan) {
     if (buffer.role == DeviceBuffer::Role::output || buffer.role == DeviceBuffer::Role::inout)
       outputs.push_back(&buffer);
   return outputs;
+}
+
+constexpr std::int64_t kGrain = 1 << 18;  // elements worth a thread
+
+/// As root_mean_square and all_finite, on all cores.
+double rms_of(std::span<const double> values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  if (count < 2 * kGrain) return root_mean_square(values);
+  std::vector<double> squares(static_cast<std::size_t>(parallel_parts(count, kGrain)));
+  std::vector<std::int64_t> finite(squares.size());
+  parallel_ranges(count, kGrain, [&](int part, std::int64_t begin, std::int64_t end) {
+    double sum = 0;
+    std::int64_t seen = 0;
+    for (std::int64_t i = begin; i < end; ++i)
+      if (const double value = values[static_cast<std::size_t>(i)]; std::isfinite(value))
+        sum += value * value, ++seen;
+    squares[static_cast<std::size_t>(part)] = sum;
+    finite[static_cast<std::size_t>(part)] = seen;
+  });
+  const auto all = std::accumulate(finite.begin(), finite.end(), std::int64_t{0});
+  return all > 0 ? std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(all))
+                 : 0;
+}
+bool finite_everywhere(std::span<const double> values) {
+  std::atomic<bool> fine = true;
+  parallel_ranges(
+      static_cast<std::int64_t>(values.size()), kGrain, [&](int, std::int64_t begin, std::int64_t end) {
+        if (!all_finite(
+                values.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin))))
+          fine = false;
+      });
+  return fine;
 }
 
 /// The sum of n squares of random projections, each of which has the error's energy as its mean, is unlikely
@@ -105,7 +139,7 @@ Seen look_at(const DeviceBuffer& buffer, Bounds bounds, std::span<const double> 
   std::span values(seen.storage.get(), expected.size());
   seen.values = values;
   // Pieces are held against the scale of the whole.
-  bounds.declared_rms = std::max(bounds.declared_rms, root_mean_square(expected));
+  bounds.declared_rms = std::max(bounds.declared_rms, rms_of(expected));
   const std::int64_t pieces = (count + kPiece - 1) / kPiece;
   std::vector<std::vector<std::int64_t>> parts(static_cast<std::size_t>(parallel_parts(pieces, 4)));
   parallel_ranges(pieces, 4, [&](int part, std::int64_t from, std::int64_t to) {
@@ -150,15 +184,14 @@ Judged<DeviceVerifier::Finding> DeviceVerifier::against_truth(const DevicePlan& 
                                                               const std::vector<SeenOutput>& seen,
                                                               const ExpectedValues& expected,
                                                               InputStyle style, bool when_timed) {
-  if (style != InputStyle::declared &&
-      !std::all_of(expected.begin(), expected.end(), [](auto values) { return all_finite(values); }))
+  if (style != InputStyle::declared && !std::all_of(expected.begin(), expected.end(), finite_everywhere))
     return Finding{.dropped = true};
   Finding finding{.error_db = kNoNoise};
   auto outputs = outputs_of(plan);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& buffer = *outputs[i];
     if (style == InputStyle::declared && !declared_rms_.contains(buffer.tensor))
-      declared_rms_[buffer.tensor] = root_mean_square(expected[i]);
+      declared_rms_[buffer.tensor] = rms_of(expected[i]);
     auto bounds = bounds_for(problem_, problem_.tensor(buffer.tensor), style, declared_rms_[buffer.tensor]);
     auto check = compare_output(buffer.type, bounds, expected[i], seen[i].bytes);
     if (!check.ok) {

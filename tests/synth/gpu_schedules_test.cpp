@@ -15,7 +15,7 @@ namespace {
 std::vector<Schedule> drawn(const ScheduleSpace& space, int more, unsigned seed) {
   std::vector<Schedule> schedules{space.start};
   std::mt19937 random(seed);
-  for (int tries = 0; static_cast<int>(schedules.size()) <= more && tries < 200; ++tries) {
+  for (int tries = 0; static_cast<int>(schedules.size()) <= more && tries < 5000; ++tries) {
     Schedule schedule;
     for (const Knob& knob : space.knobs) {
       // Structure that is not plain is what there is to test.

@@ -16,6 +16,8 @@ namespace {
 struct Traits {
   bool points = false, rows = false, swaps = false, product = false, matrix = false, updates = false,
        functions = false, wide = false;
+  bool matrix_only = true;  // of the products
+  bool alone = false;       // one kernel computes everything
   std::int64_t longest_row = 1;
 };
 
@@ -30,10 +32,13 @@ Traits traits_of(const Problem& problem) {
   const Layout layout = fuse(program);
   traits.wide = std::ranges::any_of(problem.tensors,
                                     [](const Tensor& t) { return t.type == ScalarType::f64 && !t.exact; });
+  traits.alone = layout.groups.size() == 1;
   for (const Group& group : layout.groups) {
     if (const auto product = match_product(program, layout, group)) {
       traits.product = true;
-      traits.matrix = traits.matrix || fits_matrix_units(program, *product);
+      const bool fits = fits_matrix_units(program, *product);
+      traits.matrix = traits.matrix || fits;
+      traits.matrix_only = traits.matrix_only && fits;
       continue;
     }
     traits.swaps = traits.swaps || match_swap(program, group);
@@ -90,6 +95,38 @@ std::string invalid_product(const Schedule& schedule, int wave) {
   if (m % wave_m != 0 || n % wave_n != 0) return "waves of such threads do not divide the tile";
   if (threads > 512)
     return fmt::format("{} threads, each with a tile of its own, have too few registers", threads);
+  return {};
+}
+
+/// Knobs that change nothing of the kernel while others stand as they do: tried, they would only cost time.
+std::vector<std::string_view> idle_knobs(const Schedule& schedule, const Traits& traits) {
+  std::vector<std::string_view> idle;
+  auto add = [&](std::initializer_list<std::string_view> names) { idle.insert(idle.end(), names); };
+  const std::string product = knob(schedule, "product"), rows = knob(schedule, "rows"),
+                    points = knob(schedule, "points"), swap = knob(schedule, "swap");
+  if (product == "plain") add({"tile", "thread_tile", "depth"});
+  if (product == "plain" || product == "tiled") add({"wave_tile", "matrix_depth", "stages"});
+  if (product == "matrix" && traits.matrix_only) add({"thread_tile", "depth"});
+  if (rows == "plain") add({"row_threads"});
+  if (points == "plain") add({"items", "persistent"});
+  if ((rows.empty() || rows == "plain") && (points.empty() || points == "plain")) add({"vector", "access"});
+  if (swap == "plain") add({"swap_order", "swap_threads", "swap_tile"});
+  if (!traits.alone) return idle;
+  if (swap == "tiles") add({"points", "vector", "access", "items", "persistent", "block"});
+  if (!product.empty() && product != "plain") add({"block"});
+  if (!rows.empty() && rows != "plain") add({"block"});
+  return idle;
+}
+
+/// A knob without a part keeps the value that the first guess has.
+std::string why_idle(const Schedule& schedule, const Schedule& start, const Traits& traits) {
+  for (const std::string_view name : idle_knobs(schedule, traits)) {
+    const std::string key(name);
+    if (const auto found = schedule.knobs.find(key);
+        found != schedule.knobs.end() && found->second != start.knobs.at(key))
+      return fmt::format("{} changes nothing beside the other settings; leave it at {}", name,
+                         start.knobs.at(key));
+  }
   return {};
 }
 
@@ -238,10 +275,14 @@ ScheduleSpace make_space(const Problem& problem, const TargetFacts& target) {
   set(space, "items", "2");
   const std::int64_t longest = traits.longest_row;
   const int lanes = std::stoi(wave);
-  space.invalid = [longest, lanes](const Schedule& schedule) {
-    return why_invalid(schedule, longest, lanes);
+  if (!why_invalid(space.start, longest, lanes).empty()) set(space, "rows", "reread");
+  for (const std::string_view name : idle_knobs(space.naive, traits))
+    if (const auto found = space.naive.knobs.find(std::string(name)); found != space.naive.knobs.end())
+      found->second = space.start.knobs.at(found->first);
+  space.invalid = [longest, lanes, traits, start = space.start](const Schedule& schedule) {
+    const std::string idle = why_idle(schedule, start, traits);
+    return idle.empty() ? why_invalid(schedule, longest, lanes) : idle;
   };
-  if (!space.invalid(space.start).empty()) set(space, "rows", "reread");
   return space;
 }
 
