@@ -86,28 +86,39 @@ void add_output_options(CLI::App& command, Context& context) {
       ->group("Output");
 }
 
-/// "ako optimise": the command that was probably meant.
-std::string suggestion(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return {};
+/// "ako optimise": no command's name. What was probably meant, or all there is.
+std::optional<Error> unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return std::nullopt;
   std::vector<std::string> names;
   for (const CLI::App* command : subcommands(app)) {
-    if (command->get_name() == argv[1]) return {};
-    names.push_back(command->get_name());
+    if (command->get_name() == argv[1]) return std::nullopt;
+    if (!command->get_group().empty()) names.push_back(command->get_name());
   }
-  std::string_view near = closest(argv[1], names);
-  return near.empty() ? std::string() : fmt::format("did you mean 'ako {}'?", near);
+  const std::string_view near = closest(argv[1], names);
+  return Error{ErrorKind::invalid_input, fmt::format("there is no command '{}'", printable(argv[1])),
+               near.empty() ? fmt::format("commands: {}", fmt::join(names, ", "))
+                            : fmt::format("did you mean 'ako {}'?", near)};
+}
+
+/// CLI11 prints the bounds of a double where a positive number was wanted.
+std::string readable(std::string what) {
+  const std::size_t range = what.find(" not in range ");
+  if (range != std::string::npos && what.size() > range + 100)
+    what = what.substr(0, range) + " is not positive";
+  return printable(what);
 }
 
 int parse_failed(const CLI::App& app, const CLI::ParseError& error, const Context& context, int argc,
                  char** argv) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-  Error usage{ErrorKind::invalid_input, printable(error.what()), suggestion(app, argc, argv)};
-  if (usage.advice.empty()) {
-    auto parsed = app.get_subcommands();
-    usage.advice = fmt::format("'ako {}{}--help' has the options and examples",
-                               parsed.empty() ? "" : parsed.front()->get_name(), parsed.empty() ? "" : " ");
-  }
-  complain(context, usage);
+  const auto parsed = app.get_subcommands();
+  const Error usage{ErrorKind::invalid_input, readable(error.what()),
+                    fmt::format("'ako {}{}--help' has the options and examples",
+                                parsed.empty() ? "" : parsed.front()->get_name(), parsed.empty() ? "" : " ")};
+  Context said = context;  // CLI11 stops at the first mistake, maybe before --json
+  said.json =
+      std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+  complain(said, unknown_command(app, argc, argv).value_or(usage));
   return exit_code::usage;
 }
 

@@ -44,6 +44,11 @@ Parsed<Chosen> from_campaign(const ExportCommand& command) {
 }
 
 Parsed<Chosen> from_files(const ExportCommand& command) {
+  std::error_code none;
+  if (!fs::exists(command.what, none))
+    return std::unexpected(
+        std::vector{Error{ErrorKind::not_found, "'" + printable(command.what) + "' is not there",
+                          "give a campaign's folder, a source file or a candidate"}});
   if (command.problem.empty())
     return std::unexpected(std::vector{
         Error{ErrorKind::invalid_input, "which problem does this kernel solve?", "say --problem PROBLEM"}});
@@ -72,7 +77,7 @@ int export_kernel(const ExportCommand& command, const Context& context) {
     if (!other) return complain(context, other.error());
     chosen->problem = std::move(*other);
   }
-  const Shape& shape = smallest_shape(chosen->problem);
+  const Shape& shape = shape_to_test(chosen->problem);
   const auto files =
       export_candidate(chosen->candidate, chosen->problem, shape, {chosen->origin, command.seed});
   if (!files) return complain(context, files.error());
@@ -106,7 +111,9 @@ void add_export(CLI::App& app, Context& context) {
       ->required();
   command->add_option("-p,--problem", options->problem, "The problem it solves; a campaign knows its own");
   command->add_option("-o,--output", options->output, "Folder to write")->required();
-  command->add_option("--shape", options->shapes, "Shape of the test; default: the problem's smallest");
+  command->add_option(
+      "--shape", options->shapes,
+      "Shape of the test; default: the smallest of the problem's that has some hundreds of elements");
   command->add_option("--seed", options->seed, "Of the test's inputs");
   command->add_flag("--force", options->force, "Write into a folder that holds something");
   command->footer(

@@ -27,10 +27,10 @@ std::string roff(std::string_view text) {
 }
 
 std::string option_entry(const CLI::Option& option) {
-  std::string names = option.get_name(option.get_positional());
+  std::string names;
   for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
   for (const std::string& name : option.get_lnames()) names += (names.empty() ? "--" : ", --") + name;
-  if (option.get_positional()) names = option.get_name(true);
+  if (names.empty()) names = option.get_name(true);
   return ".TP\n.B " + roff(names) + "\n" + roff(option.get_description()) + "\n";
 }
 

@@ -221,15 +221,20 @@ std::vector<TestTensor> test_tensors(const Problem& problem, const Shape& shape)
 
 }  // namespace
 
-const Shape& smallest_shape(const Problem& problem) {
-  auto size = [&problem](const Shape& shape) {
+const Shape& shape_to_test(const Problem& problem) {
+  constexpr double enough = 500;
+  const auto size = [&problem](const Shape& shape) {
     double sum = 0;
     for (const TensorId id : kernel_tensors(problem))
       sum += static_cast<double>(element_count(problem, problem.tensor(id), shape));
     return sum;
   };
-  return *std::min_element(problem.shapes.begin(), problem.shapes.end(),
-                           [&](const Shape& a, const Shape& b) { return size(a) < size(b); });
+  const auto better = [&](const Shape& a, const Shape& b) {
+    const bool a_is_enough = size(a) >= enough, b_is_enough = size(b) >= enough;
+    if (a_is_enough != b_is_enough) return a_is_enough;
+    return a_is_enough ? size(a) < size(b) : size(a) > size(b);
+  };
+  return *std::min_element(problem.shapes.begin(), problem.shapes.end(), better);
 }
 
 Result<std::vector<ExportFile>> export_candidate(const Candidate& candidate, const Problem& problem,

@@ -24,7 +24,8 @@ struct ExportOptions {
 /// usable reference, test data beyond 256 MiB.
 Result<std::vector<ExportFile>> export_candidate(const Candidate&, const Problem&, const Shape& shape,
                                                  const ExportOptions&);
-/// The problem's shape whose tensors take the least memory.
-const Shape& smallest_shape(const Problem&);
+/// The shape that a test is best made for: the one whose tensors take the least memory among those with some
+/// hundreds of elements, so that vectors and their remainders are reached; else the largest.
+const Shape& shape_to_test(const Problem&);
 
 }  // namespace ako

@@ -20,13 +20,13 @@ struct Piece {
 
 const std::map<std::string, Piece, std::less<>>& pieces() {
   static const std::map<std::string, Piece, std::less<>> table = {
-      {"larger", {{}, R"(template <class T>
-inline T larger(T a, T b) {
+      {"larger", {{}, R"(template <class A, class B>
+inline auto larger(A a, B b) {
   return a > b ? a : b;
 }
 )"}},
-      {"smaller", {{}, R"(template <class T>
-inline T smaller(T a, T b) {
+      {"smaller", {{}, R"(template <class A, class B>
+inline auto smaller(A a, B b) {
   return a < b ? a : b;
 }
 )"}},

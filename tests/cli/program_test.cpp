@@ -57,6 +57,9 @@ TEST(Program, AWrongCommandLineIsExitTwoWithAdvice) {
   Exit exit = ako({"optimise", "x"});
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.errors, HasSubstr("did you mean 'ako optimize'?"));
+  EXPECT_THAT(ako({"frob"}).errors, HasSubstr("commands: optimize,"));
+  EXPECT_EQ(json_of(ako({"frob", "--json"}))["error"]["kind"], "invalid_input");
+  EXPECT_THAT(ako({"optimize", "softmax", "--rounds", "0"}).errors, HasSubstr("Value 0 is not positive"));
   EXPECT_EQ(ako({}).code, 2);
   EXPECT_EQ(ako({"optimize"}).code, 2);
   EXPECT_EQ(ako({"optimize", "softmax", "--no-such-option"}).code, 2);

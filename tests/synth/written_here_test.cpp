@@ -122,6 +122,35 @@ shapes: [{T: 6, D: 45, core: true, representative: true}]
             "");
 }
 
+TEST(EmittedKernel, TakesTheLargerOfAnIndexAndALiteral) {
+  EXPECT_EQ(checked(parsed("stencil", R"yaml(dims: {R: rows, N: columns}
+tensors:
+  c: {type: f32, shape: [3]}
+  x: {type: f32, shape: [R, N]}
+  y: {type: f32, shape: [R, N]}
+math: |
+  y[r, i] = c[0]*x[r, max(i - 1, 0)] + c[1]*x[r, i] + c[2]*x[r, clamp(i + 1, 0, N - 1)]
+shapes: [{R: 1, N: 1}, {R: 3, N: 77, core: true, representative: true}]
+tolerance: {snr_db: 100}
+)yaml")),
+            "");
+}
+
+TEST(EmittedKernel, ComparesIntegersOfAllWidths) {
+  EXPECT_EQ(checked(parsed("integers", R"yaml(dims: {T: elements}
+tensors:
+  a: {type: i32, shape: [T], values: "integers(0, 9)"}
+  b: {type: i8, shape: [T], values: "integers(0, 9)"}
+  y: {type: i32, shape: [T]}
+  m: {type: i32, shape: []}
+math: |
+  y[t] = max(a[t] - 4, 0) + min(a[t], b[t]) + clamp(b[t], 1, 5)
+  m[] = max(t < T: b[t])
+shapes: [{T: 1}, {T: 100, core: true, representative: true}]
+)yaml")),
+            "");
+}
+
 TEST(EmittedKernel, MultipliesBatchesOfMatricesWithScaledOperands) {
   EXPECT_EQ(checked(parsed("batched", R"yaml(dims: {B: batch, M: rows, N: columns, K: depth}
 tensors:
