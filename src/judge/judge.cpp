@@ -298,6 +298,19 @@ Result<std::unique_ptr<Judge>> Judge::create(const TargetId& target, int threads
   return std::unique_ptr<Judge>(new Judge(std::move(state)));
 }
 
+namespace {
+
+/// A plain nest on a busy machine reaches some hundred million operations a second; a large product must not
+/// be taken for a kernel that hangs.
+Seconds limit_of(const Problem& problem) {
+  constexpr double slowest = 1e8;  // operations a second
+  double work = 0;
+  for (const Shape& shape : problem.shapes) work = std::max(work, reference_work(problem, shape));
+  return Seconds(std::clamp(work / slowest, host::GuestOptions{}.batch_limit.count(), 60.0));
+}
+
+}  // namespace
+
 Result<Verdict> Judge::judge(const JudgeRequest& given, const JudgeClient::Progress& given_progress,
                              std::stop_token stop) {
   Stopwatch watch;
@@ -310,6 +323,7 @@ Result<Verdict> Judge::judge(const JudgeRequest& given, const JudgeClient::Progr
     AKO_TRY(library, with_library(given, problem, state_->options.threads));
   }
   const JudgeRequest& request = library ? library->request : given;
+  state_->options.batch_limit = limit_of(problem);
   host::GuestOptions candidate_options = state_->options;
   if (library) candidate_options.preload = library->installation.preload;
   AKO_CHECK(check_plans(request, problem));
