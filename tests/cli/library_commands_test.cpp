@@ -22,22 +22,25 @@ TEST(Explain, SaysUnknownForWhatAProblemWithoutMathDoesNotTell) {
 
 class TimeLibrary : public ::testing::Test {
  protected:
-  void SetUp() override {
-    // What is compared does not matter where the comparison is refused.
-    ASSERT_TRUE(write_file(kernel_, "extern \"C\" void kernel() {}\n"));
+  /// A right kernel for a shipped problem.
+  std::string kernel_for(const std::string& problem) {
+    std::string folder = (folder_.path() / problem).string();
+    Exit made = ako({"synth", problem, "-o", folder});
+    EXPECT_EQ(made.code, 0) << made.errors;
+    return folder;
   }
   TemporaryFolder folder_ = *TemporaryFolder::create("ako-library-test");
-  std::filesystem::path kernel_ = folder_.path() / "kernel.cpp";
 };
 
 TEST_F(TimeLibrary, NeedsASecondKernelOrALibrary) {
-  Exit exit = ako({"time", kernel_.string(), "-p", "matmul"});
+  Exit exit = ako({"time", kernel_for("matmul"), "-p", "matmul"});
   EXPECT_EQ(exit.code, 2);
   EXPECT_THAT(exit.errors, HasSubstr("--library"));
 }
 
 TEST_F(TimeLibrary, SaysThatThereIsNoLibraryForThePattern) {
-  Exit exit = ako({"time", kernel_.string(), "--library", "openblas", "-p", "softmax"});
+  Exit exit =
+      ako({"time", kernel_for("softmax"), "--library", "openblas", "-p", "softmax", "--shape", "T=8,D=16"});
   EXPECT_EQ(exit.code, 4);
   EXPECT_THAT(exit.errors, HasSubstr("no library for this pattern"));
 }
