@@ -15,6 +15,9 @@ namespace {
 
 constexpr int kScreenRounds = 3;
 constexpr int kAloneRounds = 6;
+/// Of a kernel alone, which nothing is decided on; its first four pairs hold the launch that is checked
+/// against fp64.
+constexpr int kFewestAlone = 2;
 
 /// A quarter of the memory that is free, divided among the shapes, 2 GiB at most each.
 Bytes memory_per_shape(std::size_t shapes) {
@@ -66,6 +69,9 @@ class Rounds {
     return {};
   }
 
+  /// Past the budget every block counts: a disturbed one widens the interval, a missing one leaves none.
+  bool may_repeat() const { return disturbed_ <= kept_ && watch_.elapsed() < request_.budget; }
+
   Judged<void> play_until(int goal, Sequential& sequential) {
     for (std::size_t i = 0; i < sittings_.size() && !out_of_time_; ++i) {
       if (sittings_.size() > 1)
@@ -91,19 +97,21 @@ class Rounds {
   bool late() {
     Seconds limit = request_.limit > Seconds(0) ? request_.limit : 3 * request_.budget;
     bool decides = compares() && request_.effort == Effort::decide && watch_.elapsed() < limit;
-    int needed = decides ? rule_.minimum_blocks : kScreenRounds;
+    int needed = decides ? rule_.minimum_blocks : compares() ? kScreenRounds : kFewestAlone;
     bool enough = std::all_of(played_.begin(), played_.end(), [needed](int n) { return n >= needed; });
     out_of_time_ = enough && watch_.elapsed() > std::min(limit, request_.budget);
     return out_of_time_;
   }
 
-  /// Disturbed blocks are repeated, at most as often as there are good ones: on a machine that is never quiet
-  /// they count.
+  /// Disturbed blocks are repeated within the budget, at most as often as there are good ones: on a machine
+  /// that is never quiet they count.
   Judged<Block> undisturbed(Sitting& sitting) {
-    auto block = sitting.block(disturbed_ <= kept_);
-    while (block && block->disturbed && disturbed_ <= kept_) {
+    bool discard = may_repeat();
+    auto block = sitting.block(discard);
+    while (block && block->disturbed && discard) {
       ++disturbed_;
-      block = sitting.block(disturbed_ <= kept_);
+      discard = may_repeat();
+      block = sitting.block(discard);
     }
     ++kept_;
     return block;
