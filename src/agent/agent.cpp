@@ -32,7 +32,7 @@ Result<std::unique_ptr<Agent>> make_agent(std::string_view name, const AgentOpti
     if (agent.name == name) return agent.make(options);
     known += fmt::format("{}{}", known.empty() ? "" : ", ", agent.name);
   }
-  return fail(ErrorKind::invalid_input, fmt::format("there is no agent called “{}”", name),
+  return fail(ErrorKind::invalid_input, fmt::format("there is no agent called '{}'", name),
               fmt::format("agents are: {}", known));
 }
 

@@ -22,7 +22,7 @@ Result<Enum> named(const Enum (&values)[N], const json& object, const char* key)
   std::string name = text(object, key);
   for (Enum value : values)
     if (name_of(value) == name) return value;
-  return fail(ErrorKind::corrupt, fmt::format("round record: {} is “{}”", key, name),
+  return fail(ErrorKind::corrupt, fmt::format("round record: {} is '{}'", key, name),
               "the record is damaged or from a newer version of ako");
 }
 

@@ -50,11 +50,20 @@ const Verdict& latest(const CampaignRecord& record, Level level) {
   return *found;
 }
 
+bool only_representative(const Verdict& verdict) {
+  return std::ranges::all_of(verdict.timings, &ShapeTiming::representative);
+}
+
 /// Compiling and checking: what a judgement takes whatever its timing is given.
 double fixed_seconds(const CampaignRecord& record, Level level) {
   if (record.rounds.empty()) return 0;
-  const Spent& spent = latest(record, level).spent;
-  return std::max(0.0, spent.total_s - spent.time_s);
+  const Verdict& verdict = latest(record, level);
+  const Spent& spent = verdict.spent;
+  double measured = std::max(0.0, spent.total_s - spent.time_s);
+  if (level == Level::quick || !only_representative(verdict)) return measured;
+  double more = (record.full_over_quick - 1) * (spent.check_s + spent.reference_s);
+  // A guess from small shapes, where constant costs weigh most: it may not take the timing's part.
+  return measured + std::min(more, 0.1 * record.manifest.budget_seconds);
 }
 
 /// Of a final verification with the fewest blocks that give an interval.
@@ -136,6 +145,12 @@ Budget budget_left(const CampaignRecord& record, double spent) {
 
 Seconds comparison_seconds(const Budget& left, const Verdict& incumbent, Level level) {
   return at_least_minimum(share_of_a_comparison * left.seconds_left, incumbent, level);
+}
+bool quick_baseline_suffices(const CampaignRecord& record, const Verdict& quick) {
+  constexpr double share = 0.15;
+  const Manifest& manifest = record.manifest;
+  if (!manifest.performance_target.empty() || manifest.target_efficiency > 0) return false;
+  return quick.spent.total_s * record.full_over_quick > share * manifest.budget_seconds;
 }
 Seconds baseline_seconds(const Manifest& manifest) {
   double budget = manifest.budget_seconds;

@@ -34,6 +34,10 @@ Budget budget_left(const CampaignRecord&, double spent);
 /// ones): a share of what is left, but never less than the judge's minimum of blocks takes, without which it
 /// can only answer "ambiguous".
 Seconds comparison_seconds(const Budget&, const Verdict& incumbent, Level);
+/// May the agent's own baseline, judged on the representative shapes, stand on these alone for now? So where
+/// all shapes would take more than their share of the budget, and no target asks for them. The first
+/// confirmation judges them.
+bool quick_baseline_suffices(const CampaignRecord&, const Verdict& quick);
 /// Of the baseline, which is timed alone and decides nothing.
 Seconds baseline_seconds(const Manifest&);
 Seconds screen_seconds(const Budget&, const Verdict& incumbent);

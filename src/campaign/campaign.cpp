@@ -104,10 +104,21 @@ Result<void> extend_campaign(const fs::path& folder, double seconds, int rounds)
   AKO_TRY(OwnerLock lock, OwnerLock::take(layout::lock(folder)));
   AKO_TRY(CampaignStore store, CampaignStore::open(folder, OpenMode::read_write));
   AKO_TRY(CampaignRecord record, store.load());
-  if (seconds > 0) record.manifest.budget_seconds = record.seconds + seconds;
-  if (rounds > 0) record.manifest.max_iterations = static_cast<int>(record.rounds.size()) + rounds;
+  bool ended = record.phase == Phase::done;
+  if (ended && record.rounds.empty())
+    return fail(ErrorKind::invalid_input,
+                fmt::format("the campaign ended before its first kernel: {}", record.termination),
+                "mend that and start a new one with 'ako optimize'");
+  int made = static_cast<int>(record.rounds.size());
+  Manifest& limits = record.manifest;
+  if (seconds > 0) limits.budget_seconds = record.seconds + seconds;
+  if (rounds > 0) limits.max_iterations = made + rounds;
+  // A limit that has ended it already must not end it again before what was asked for is done.
+  bool time_spent = ended || record.seconds >= limits.budget_seconds;
+  if (seconds <= 0 && rounds > 0 && time_spent) limits.budget_seconds = 0;
+  if (rounds <= 0 && seconds > 0 && made >= limits.max_iterations) limits.max_iterations = 0;
   AKO_CHECK(store.set_manifest(record.manifest));
-  if (record.phase != Phase::done || record.rounds.empty()) return {};
+  if (!ended) return {};
   return store.reopen();
 }
 

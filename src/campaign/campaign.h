@@ -102,6 +102,7 @@ struct CampaignRecord {
   std::vector<Validation> validations;       // in the order made
   std::optional<LibraryComparison> library;  // none while the campaign is open
   bool library_applies = false;  // one computes this problem: time is kept back for it; not stored
+  double full_over_quick = 1;    // work on all shapes over that on the representative ones; not stored
   std::string termination;       // "T1 target reached", "budget of 60 s spent" …, empty while open
   double seconds = 0;            // spent in all, over resumes
 };
@@ -120,7 +121,8 @@ Result<CampaignRecord> run_campaign(const std::filesystem::path& folder, const L
                                     const std::function<bool()>& stop);
 
 /// More budget for a campaign that has ended or was stopped: 0 leaves a limit as it is; `seconds` and
-/// `rounds` are added to what was spent. Error: conflict while a process runs it.
+/// `rounds` are added to what was spent, and a limit of the other kind that is spent is lifted. Errors:
+/// conflict while a process runs it; invalid_input when it ended before its first kernel.
 Result<void> extend_campaign(const std::filesystem::path& folder, double seconds, int rounds);
 
 struct CampaignSummary {

@@ -17,6 +17,8 @@
 #include "campaign/library.h"
 #include "campaign/projections.h"
 #include "campaign/round.h"
+#include "judge/check.h"
+#include "judge/judge.h"
 #include "problem/reference_python.h"
 
 namespace ako {
@@ -26,6 +28,17 @@ constexpr int agent_tries = 3;
 /// Refused proposals in a row (rules broken without a measurement) after which the agent is taken to be
 /// stuck.
 constexpr int patience = 12;
+
+/// Of judging all shapes over judging the representative ones.
+double work_ratio(const Problem& problem) {
+  auto work = [&](Level level) {
+    double sum = 0;
+    for (const Shape* shape : shapes_of_level(problem, level)) sum += reference_work(problem, *shape);
+    return sum;
+  };
+  double quick = work(Level::quick);
+  return quick > 0 ? work(Level::full) / quick : 1;
+}
 
 class Engine {
  public:
@@ -39,6 +52,7 @@ class Engine {
         inquiry_(parts_.judge, std::move(common), parts_.stop,
                  [this](std::string_view stage) { stage_reached(stage); }) {
     look_for_library();
+    record_.full_over_quick = work_ratio(problem_);
   }
 
   Result<CampaignRecord> run() {
@@ -101,8 +115,8 @@ class Engine {
     AKO_CHECK(project());
     parts_.agent.advise(record_.tips);
     if (record_.tips.empty()) return {};
-    tell(Event::Kind::note, fmt::format("{} tips of earlier campaigns; the first: {}", record_.tips.size(),
-                                        to_text(record_.tips.front())));
+    tell(Event::Kind::note, fmt::format("{} tip{} of earlier campaigns; the first: {}", record_.tips.size(),
+                                        record_.tips.size() == 1 ? "" : "s", to_text(record_.tips.front())));
     return {};
   }
 
@@ -115,9 +129,20 @@ class Engine {
   Result<void> baseline() {
     AKO_TRY(Proposal proposal, first_proposal());
     AKO_CHECK(begin(1, proposal.hypothesis.empty() ? "baseline" : proposal.hypothesis));
+    BaselineOrigin origin{record_.given_baseline.has_value(), record_.manifest.kernel_source,
+                          record_.manifest.problem};
+    // A user's kernel is judged on every shape before anything is built on it.
+    if (!origin.given && record_.manifest.budget_seconds > 0 && record_.full_over_quick > 1)
+      origin.quick_suffices = [this](const Verdict& quick) {
+        return quick_baseline_suffices(record_, quick);
+      };
     Result<RoundRecord> round =
-        run_baseline(std::move(proposal), baseline_seconds(record_.manifest), inquiry_);
-    if (!round && round.error().kind == ErrorKind::invalid_input && !inquiry_.stopped()) {
+        run_baseline(std::move(proposal), origin, baseline_seconds(record_.manifest), inquiry_);
+    // An internal error is ako's own bad kernel where there is a judgement, else a failure of the judge.
+    bool judged = !round && !inquiry_.take_judgements().empty();
+    bool hopeless = !round && (round.error().kind == ErrorKind::invalid_input ||
+                               (round.error().kind == ErrorKind::internal && judged));
+    if (hopeless && !inquiry_.stopped()) {
       AKO_CHECK(store_.discard_open_round(spending_.seconds()));
       AKO_CHECK(end(round.error().what));
     }

@@ -75,14 +75,10 @@ std::optional<double> measured(const RoundRecord& round) {
   return verdict.correct() ? log_ratio_of(verdict) : std::nullopt;
 }
 
-bool clear(const Verdict& verdict) {
-  return verdict.against_incumbent && verdict.against_incumbent->clarity != Clarity::ambiguous;
-}
-
 bool teaches(const RoundRecord& round) {
   if (round.decision == RoundDecision::baseline || std::holds_alternative<Rejected>(round.verdict.outcome))
     return false;
-  return round.decision != RoundDecision::rolled_back || !round.verdict.correct() || clear(round.verdict);
+  return conclusive(round);
 }
 
 std::string takeaway_of(const Tip& tip, const RoundRecord& round) {

@@ -2,6 +2,7 @@
 // The sentences and tables of logs/ and rounds/round-N/summary.md (sections and columns: docs/campaigns.md).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -22,7 +23,10 @@ std::string tflops(double flops_per_s) {
 std::string paragraph(std::string_view text) { return text.empty() ? "-" : printable(text); }
 
 std::string level_of(const RoundRecord& round) {
-  if (round.number == 1) return "full";
+  if (round.number == 1) {
+    bool all = std::ranges::all_of(round.verdict.timings, &ShapeTiming::representative);
+    return all ? "quick: the representative shapes" : "full";
+  }
   return round.confirmation ? "quick, then full in fresh processes with new seeds" : "quick";
 }
 
@@ -120,16 +124,22 @@ std::string final_section(const CampaignRecord& record) {
                         paragraph(one.outcome));
   text += fmt::format("- Best: round {}\n- Rounds: {} ({} accepted, {} rolled back), {:.0f} s\n\n",
                       best ? best->number : 0, record.rounds.size(), accepted, rolled_back, record.seconds);
-  std::string effective, ineffective;
+  std::string effective, ineffective, unclear;
   for (const RoundRecord& round : record.rounds) {
     if (round.number == 1) continue;
-    std::string& list = round.decision == RoundDecision::rolled_back ? ineffective : effective;
+    std::string& list = !conclusive(round)                             ? unclear
+                        : round.decision == RoundDecision::rolled_back ? ineffective
+                                                                       : effective;
     list += fmt::format("- round-{}: {} ({})\n", round.number, paragraph(round.proposal.change),
                         paragraph(round.reason));
   }
-  return text + fmt::format("### Effective Directions\n\n{}\n### Verified Ineffective Directions\n\n{}\n",
-                            effective.empty() ? "- none\n" : effective,
-                            ineffective.empty() ? "- none\n" : ineffective);
+  auto section = [&](std::string_view heading, const std::string& list) {
+    text += fmt::format("### {}\n\n{}\n", heading, list.empty() ? "- none\n" : list);
+  };
+  section("Effective Directions", effective);
+  section("Verified Ineffective Directions", ineffective);
+  if (!unclear.empty()) section("Directions Without a Clear Answer", unclear);
+  return text;
 }
 
 LogEntry tips_entry(const CampaignRecord& record) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "base/text.h"
 #include "campaign/budget.h"
 
 namespace ako {
@@ -172,6 +173,27 @@ Result<bool> settle_sweep(RoundRecord& round, const RoundSetting& setting, Inqui
   return false;
 }
 
+/// Why there is no campaign on this first kernel, and who can mend that.
+Error no_baseline(const Outcome& outcome, const BaselineOrigin& origin) {
+  std::string found = to_text(outcome);
+  if (origin.given)
+    return {
+        ErrorKind::invalid_input,
+        fmt::format("the baseline {}does not stand: {}", origin.file.empty() ? "" : origin.file + " ", found),
+        fmt::format("a campaign needs a first kernel that is right; look at it by: ako check {} --problem {} "
+                    "--full",
+                    origin.file.empty() ? "FILE" : shell_quote(origin.file), shell_quote(origin.problem))};
+  bool own_fault = std::holds_alternative<CompileError>(outcome) ||
+                   std::holds_alternative<Crashed>(outcome) || std::holds_alternative<Rejected>(outcome);
+  if (own_fault)
+    return {ErrorKind::internal, fmt::format("the baseline that ako wrote does not stand: {}", found),
+            "this is a fault of ako, not of the problem: please report it with the problem file; meanwhile a "
+            "kernel of your own can be the start: --baseline FILE"};
+  return {ErrorKind::invalid_input, fmt::format("the baseline that ako wrote does not stand: {}", found),
+          "check the problem's math, shapes and tolerance; a kernel of your own can be the start: --baseline "
+          "FILE"};
+}
+
 }  // namespace
 
 Result<RoundRecord> run_round(Proposal proposal, const RoundSetting& setting, Inquiry& inquiry) {
@@ -193,19 +215,25 @@ Result<RoundRecord> run_round(Proposal proposal, const RoundSetting& setting, In
   return round;
 }
 
-Result<RoundRecord> run_baseline(Proposal proposal, Seconds time_budget, Inquiry& inquiry) {
+Result<RoundRecord> run_baseline(Proposal proposal, const BaselineOrigin& origin, Seconds time_budget,
+                                 Inquiry& inquiry) {
   RoundRecord round;
   round.number = 1;
   round.proposal = std::move(proposal);
   Inquiry::Question question{"decide", "baseline", round.proposal.candidate};
-  question.level = Level::full;
   question.time_budget = time_budget;
-  AKO_TRY(round.verdict, inquiry.ask(question));
-  if (!round.verdict.correct())
-    return fail(ErrorKind::invalid_input,
-                fmt::format("the baseline itself is wrong: {}", to_text(round.verdict.outcome)),
-                "a campaign needs a first kernel that is right: check the problem's math and tolerance with "
-                "'ako check'");
+  bool enough = false;
+  if (origin.quick_suffices) {
+    AKO_TRY(round.verdict, inquiry.ask(question));
+    enough = !round.verdict.correct() || origin.quick_suffices(round.verdict);
+    if (enough)
+      round.verdict.notes.push_back("judged on the representative shapes alone: the budget is short");
+  }
+  if (!enough) {
+    question.level = Level::full;
+    AKO_TRY(round.verdict, inquiry.ask(question));
+  }
+  if (!round.verdict.correct()) return std::unexpected(no_baseline(round.verdict.outcome, origin));
   round.decision = RoundDecision::baseline;
   round.reason = "the first kernel, which everything is compared with";
   round.score = 1;

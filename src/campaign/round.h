@@ -20,7 +20,16 @@ struct RoundSetting {
 /// infrastructure, or the user's wish to stop.
 Result<RoundRecord> run_round(Proposal, const RoundSetting&, Inquiry&);
 
-/// The first round: full level, timed alone. Error invalid_input when the baseline is not correct.
-Result<RoundRecord> run_baseline(Proposal, Seconds time_budget, Inquiry&);
+/// Whose the first kernel is: what its failure is blamed on.
+struct BaselineOrigin {
+  bool given = false;
+  std::string file;  // of a given one; may be empty
+  std::string problem;
+  /// After its verdict on the representative shapes: do they suffice? Empty: it is judged on all at once.
+  std::function<bool(const Verdict&)> quick_suffices = {};
+};
+/// The first round: all shapes, where the budget has room for them, timed alone. A kernel that does not stand
+/// is invalid_input, but internal where the agent's own does not even build or run.
+Result<RoundRecord> run_baseline(Proposal, const BaselineOrigin&, Seconds time_budget, Inquiry&);
 
 }  // namespace ako

@@ -72,6 +72,17 @@ std::string speedup_text(const Comparison& comparison) {
 
 bool deserves_confirmation(const Verdict& decided) { return objection(decided).empty(); }
 
+bool conclusive(const RoundRecord& round) {
+  if (round.decision != RoundDecision::rolled_back) return true;
+  const Verdict& last = round.confirmation ? *round.confirmation : round.verdict;
+  if (std::holds_alternative<Rejected>(last.outcome)) return last.spent.total_s > 0;
+  if (!last.correct()) return true;
+  if (!last.against_incumbent) return false;
+  const Comparison& comparison = *last.against_incumbent;
+  return comparison.core_regressed || comparison.clarity == Clarity::slower ||
+         comparison.clarity == Clarity::same;
+}
+
 Ruling rule(const Verdict& decided, const std::optional<Verdict>& confirmation) {
   if (std::string why = objection(decided); !why.empty()) return {RoundDecision::rolled_back, why};
   if (!confirmation)

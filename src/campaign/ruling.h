@@ -19,6 +19,10 @@ std::string speedup_text(const Comparison&);
 /// After the deciding verdict: does it deserve a confirmation at the full level in fresh processes?
 bool deserves_confirmation(const Verdict& decided);
 
+/// Was what a round says found out? Not so of a rolled-back one that was too close or too volatile to call,
+/// that was only screened, or whose first gain was not confirmed; nor of one refused without a measurement.
+bool conclusive(const RoundRecord&);
+
 struct Ruling {
   RoundDecision decision = RoundDecision::rolled_back;
   std::string reason;  // a sentence

@@ -29,7 +29,7 @@ Result<std::vector<NamedOptimizer>> chosen_optimizers(const std::vector<std::str
     if (found == all.end()) {
       std::string known;
       for (const NamedOptimizer& one : all) known += (known.empty() ? "" : ", ") + one.name;
-      return fail(ErrorKind::invalid_input, fmt::format("there is no optimizer called “{}”", name),
+      return fail(ErrorKind::invalid_input, fmt::format("there is no optimizer called '{}'", name),
                   fmt::format("optimizers are: {}", known));
     }
     chosen.push_back(*found);

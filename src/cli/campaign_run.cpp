@@ -43,10 +43,6 @@ class InterruptGuard {
   void (*term_)(int);
 };
 
-std::string resume_command(const std::filesystem::path& folder) {
-  return "ako resume " + shell_quote(folder.string());
-}
-
 nlohmann::json interval_json(const Comparison& comparison) {
   // JSON has no infinity: a bound that too few blocks could not give is null.
   return {{"speedup", std::exp(-comparison.log_ratio)},
@@ -90,9 +86,50 @@ void print_result(const CampaignRecord& record, const Context& context) {
     line("best kernel", fmt::format("{} (round {})", layout::best(record.folder).string(), best->number));
   if (record.library && record.library->verdict) line("library", library_text(*record.library));
   line("report", (record.folder / "report.html").string());
+  if (std::string advice = budget_advice(record); !advice.empty()) fmt::print("\n{}\n", printable(advice, true));
+}
+
+/// A budget with which the rounds that did not fit would: a few times what the baseline took.
+int ample_seconds(const RoundRecord& baseline) {
+  constexpr int step = 30, least = 60;
+  return std::max(least, step * static_cast<int>(std::ceil(4 * baseline.seconds / step)));
+}
+
+/// Whether a campaign that failed goes on when it is resumed.
+bool resumable(const std::filesystem::path& folder, const Error& error) {
+  if (error.kind == ErrorKind::invalid_input || error.kind == ErrorKind::corrupt ||
+      error.kind == ErrorKind::not_found)
+    return false;
+  auto record = read_campaign(folder);
+  return record && record->phase != Phase::done;
 }
 
 }  // namespace
+
+std::string resume_command(const std::filesystem::path& folder) {
+  return "ako resume " + shell_quote(folder.string());
+}
+
+std::string budget_advice(const CampaignRecord& record) {
+  constexpr std::size_t few_rounds =
+      3;  // more of them tried enough: the problem is hard, not the budget small
+  const RoundRecord* best = best_round(record);
+  if (!best || !record.termination.starts_with("budget of")) return {};
+  const RoundRecord& baseline = record.rounds.front();
+  bool unfit = record.termination.find("did not fit") != std::string::npos;
+  bool nothing = best->number == baseline.number && record.rounds.size() <= few_rounds;
+  std::string why;
+  if (nothing)
+    why = fmt::format("{:g} s were too few for this problem: judging the baseline took {:.1f} s{}",
+                      record.manifest.budget_seconds, baseline.seconds,
+                      unfit ? ", and a further round did not fit into the rest" : "");
+  else if (unfit)
+    why = "a last round did not fit into what was left of the budget";
+  else
+    return {};
+  return fmt::format("{}\ngo on by: {} --budget {}s", why, resume_command(record.folder),
+                     ample_seconds(baseline));
+}
 
 std::string headline(const CampaignRecord& record) {
   if (record.final_verdict && record.final_verdict->against_incumbent) {
@@ -140,6 +177,7 @@ nlohmann::json campaign_json(const CampaignRecord& record) {
     json["validations"].push_back(
         {{"round", one.round}, {"result", name_of(one.result)}, {"outcome", one.outcome}});
   json["tips_read"] = record.tips.size();
+  if (std::string advice = budget_advice(record); !advice.empty()) json["advice"] = advice;
   if (record.final_verdict && record.final_verdict->against_incumbent)
     json["final"] = interval_json(*record.final_verdict->against_incumbent);
   if (record.library) json["library"] = library_json(*record.library);
@@ -164,9 +202,7 @@ int run_and_report(const std::filesystem::path& folder, const Context& context) 
   }
   if (!record) {
     Error error = record.error();
-    bool resumable = error.kind != ErrorKind::invalid_input && error.kind != ErrorKind::corrupt &&
-                     error.kind != ErrorKind::not_found;
-    if (resumable)
+    if (resumable(folder, error))
       error.advice += fmt::format("{}nothing was lost; go on by: {}", error.advice.empty() ? "" : "; ",
                                   resume_command(folder));
     return complain(context, error);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/judging.h"
 
@@ -19,6 +20,21 @@ std::string error_text(double decibels) {
   return decibels >= std::numeric_limits<double>::max() ? "exact" : fmt::format("{:.1f} dB", decibels);
 }
 
+/// Every shape that the judge looks at is a stage of its own: the level's, and small ones beside them.
+class ShapeCounter {
+ public:
+  JudgeClient::Progress counting(JudgeClient::Progress shown) {
+    return [this, shown = std::move(shown)](std::string_view stage) {
+      if (stage.starts_with("check ")) seen_.insert(std::string(stage));
+      if (shown) shown(stage);
+    };
+  }
+  std::size_t count() const { return seen_.size(); }
+
+ private:
+  std::set<std::string> seen_;
+};
+
 int check(const CheckOptions& options, const Context& context) {
   Problem problem;
   auto request = start_request(options, problem);
@@ -29,7 +45,8 @@ int check(const CheckOptions& options, const Context& context) {
   request->effort = Effort::check;
   auto judge = start_judge(options);
   if (!judge) return complain(context, judge.error());
-  auto verdict = judge->judge(*request, live_progress(context));
+  ShapeCounter shapes;
+  auto verdict = judge->judge(*request, shapes.counting(live_progress(context)));
   wipe_progress(context);
   if (!verdict) return complain(context, verdict.error());
   if (context.json) {
@@ -40,6 +57,8 @@ int check(const CheckOptions& options, const Context& context) {
   std::vector<std::vector<std::string>> rows{{"shape", "against fp64"}};
   for (const auto& timing : verdict->timings) rows.push_back({timing.shape, error_text(timing.error_db)});
   if (rows.size() > 1) fmt::print("{}", aligned_table(rows, {false, true}));
+  if (verdict->correct() && shapes.count() < problem.shapes.size())
+    fmt::print("checked {} of {} shapes; --full checks all\n", shapes.count(), problem.shapes.size());
   return exit_code_of(*verdict);
 }
 

@@ -30,7 +30,7 @@ namespace ako {
 /// What a command's exit status says; docs/commands.md has the same list.
 namespace exit_code {
 inline constexpr int fine = 0;
-inline constexpr int no = 1;     // the answer is no: wrong, rejected, not faster
+inline constexpr int no = 1;     // the answer is no: a kernel is wrong or rejected
 inline constexpr int usage = 2;  // the command line is wrong
 inline constexpr int input = 3;  // a file or record that was given is wrong, missing or damaged
 inline constexpr int infrastructure =

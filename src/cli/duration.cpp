@@ -19,7 +19,7 @@ Result<Seconds> parse_duration(std::string_view text) {
                  : unit == "m" || unit == "min" ? 60
                  : unit == "h"                  ? 3600
                                                 : 0;
-  if (code != std::errc() || scale == 0 || !std::isfinite(value) || value < 0 || value * scale > 1e9)
+  if (code != std::errc() || scale == 0 || !std::isfinite(value) || value <= 0 || value * scale > 1e9)
     return fail(ErrorKind::invalid_input, fmt::format("'{}' is no duration", printable(text)),
                 "write 90s, 10m or 1.5h");
   return Seconds(value * scale);

@@ -21,7 +21,7 @@ int list(const std::string& workspace, const Context& context) {
                      {"phase", one.phase},
                      {"rounds", one.rounds},
                      {"accepted", one.accepted},
-                     {"best_score", one.best_score}});
+                     {"best_score", one.rounds > 0 ? nlohmann::json(one.best_score) : nlohmann::json()}});
     print_json({{"campaigns", all}});
     return exit_code::fine;
   }
@@ -34,7 +34,8 @@ int list(const std::string& workspace, const Context& context) {
   for (const CampaignSummary& one : campaigns)
     rows.push_back({one.created, printable(one.op), printable(one.target), printable(one.phase),
                     std::to_string(one.rounds), std::to_string(one.accepted),
-                    fmt::format("{:.2f}×", one.best_score), printable(one.folder.string())});
+                    one.rounds > 0 ? fmt::format("{:.2f}×", one.best_score) : "-",
+                    printable(one.folder.string())});
   fmt::print("{}", aligned_table(rows, {false, false, false, false, true, true, true, false}));
   return exit_code::fine;
 }

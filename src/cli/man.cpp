@@ -53,7 +53,7 @@ std::string page(const CLI::App& app) {
     if (!command->get_group().empty()) out += command_entry(*command, "ako " + command->get_name());
   return out +
          ".SH EXIT STATUS\n"
-         ".TP\n.B 0\nfine\n.TP\n.B 1\nthe answer is no: wrong, rejected, not faster\n"
+         ".TP\n.B 0\nfine\n.TP\n.B 1\nthe answer is no: a kernel is wrong or rejected\n"
          ".TP\n.B 2\nthe command line is wrong\n.TP\n.B 3\na file or record is wrong, missing or damaged\n"
          ".TP\n.B 4\nthe machine, not the input\n.TP\n.B 130\ninterrupted; what was done is kept\n"
          ".SH ENVIRONMENT\n.TP\n.B AKO_CXX\nthe compiler of host kernels\n"

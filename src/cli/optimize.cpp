@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "agent/agent.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "campaign/campaign.h"
@@ -98,6 +99,7 @@ Result<void> apply(const OptimizeOptions& options, Manifest& manifest) {
   if (!options.agent.empty()) manifest.agent = options.agent;
   if (!options.target.empty()) manifest.target_gpu = options.target;
   if (options.seed) manifest.seed = *options.seed;
+  AKO_CHECK(make_agent(manifest.agent, {manifest.seed}));
   if (!manifest.performance_target.empty()) AKO_CHECK(parse_performance_target(manifest.performance_target));
   bool endless = manifest.budget_seconds == 0 && manifest.max_iterations == 0 &&
                  manifest.target_efficiency == 0 && manifest.performance_target.empty();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "campaign/campaign.h"
@@ -24,7 +26,14 @@ int resume(const ResumeOptions& options, const Context& context) {
   if (seconds > 0 || options.rounds > 0)
     if (auto extended = extend_campaign(options.folder, seconds, options.rounds); !extended)
       return complain(context, extended.error());
-  return run_and_report(options.folder, context);
+  auto before = read_campaign(options.folder);
+  bool ended = before && before->phase == Phase::done;
+  int status = run_and_report(options.folder, context);
+  if (ended)
+    remark(context,
+           fmt::format("\nthis campaign has ended; to go on add --budget or --rounds: {} --budget 60s",
+                       resume_command(options.folder)));
+  return status;
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ int show(const ShowOptions& options, const Context& context) {
                printable(one.outcome));
   if (record->library) show_library(*record->library);
   if (!record->tips.empty())
-    fmt::print("\nread {} tips of earlier campaigns; 'ako tips' lists them\n", record->tips.size());
+    fmt::print("\nread {} tip{} of earlier campaigns; 'ako tips' lists them\n", record->tips.size(),
+               record->tips.size() == 1 ? "" : "s");
   return exit_code::fine;
 }
 

@@ -62,6 +62,24 @@ void print_timings(const Verdict& verdict) {
   fmt::print("{}", aligned_table(rows, {false, true, true, true, true}));
 }
 
+/// A kernel that is not right, and which file it came from. The comparison has not been made.
+int refuse(const std::string& file, const Verdict& verdict, const Context& context) {
+  bool infrastructure = std::holds_alternative<InfrastructureError>(verdict.outcome);
+  if (context.json) {
+    nlohmann::json json = to_json(verdict);
+    if (!infrastructure) json["file"] = file;
+    print_json(json);
+  } else {
+    fmt::print("{}\n",
+               Style(context.color)
+                   .red(printable(infrastructure ? to_text(verdict.outcome)
+                                                 : fmt::format("{}: {}", file, to_text(verdict.outcome)))));
+    if (const auto* failed = std::get_if<CompileError>(&verdict.outcome))
+      fmt::print("{}\n", printable(failed->log, true));
+  }
+  return exit_code_of(verdict);
+}
+
 int time(const TimeOptions& options, const Context& context) {
   Problem problem;
   auto request = start_request(options, problem);
@@ -76,19 +94,31 @@ int time(const TimeOptions& options, const Context& context) {
     request->candidate = std::move(*second);
   }
   request->effort = options.screen ? Effort::screen : Effort::decide;
-  request->trusted_incumbent_check = true;
   auto judge = start_judge(options);
   if (!judge) return complain(context, judge.error());
+  // A is looked at as a candidate of its own first: as B's incumbent its faults would not be told from the
+  // machine's.
+  JudgeRequest alone = *request;
+  alone.candidate = std::move(*alone.incumbent);
+  alone.incumbent.reset();
+  alone.library.clear();
+  alone.effort = Effort::check;
+  auto first_checked = judge->judge(alone, live_progress(context));
+  if (!first_checked || !first_checked->correct()) wipe_progress(context);
+  if (!first_checked) return complain(context, first_checked.error());
+  if (!first_checked->correct()) return refuse(options.first, *first_checked, context);
   auto verdict = judge->judge(*request, live_progress(context));
   wipe_progress(context);
   if (!verdict) return complain(context, verdict.error());
+  if (!verdict->correct())
+    return refuse(options.library.empty() ? options.second : options.library, *verdict, context);
   if (context.json) {
     print_json(to_json(*verdict));
-    return exit_code_of(*verdict);
+    return exit_code::fine;
   }
   fmt::print("{}", describe_outcome(*verdict, Style(context.color)));
   if (!verdict->library.empty()) fmt::print("library: {}\n", printable(verdict->library));
-  if (!verdict->against_incumbent) return exit_code_of(*verdict);
+  if (!verdict->against_incumbent) return exit_code::fine;
   print_timings(*verdict);
   const auto& comparison = *verdict->against_incumbent;
   fmt::print("{}\n{}, from {} blocks; {:.0f} % of rounds agree.\n",

@@ -2,6 +2,7 @@
 #include "campaign/engine.h"
 
 #include "base/clock.h"
+#include "campaign/ruling.h"
 #include "campaign_fixture.h"
 
 namespace ako::testing_fakes {
@@ -101,8 +102,9 @@ TEST_F(EngineTest, AWrongBaselineEndsTheCampaign) {
   auto folder = create();
   auto record = run(folder);
   ASSERT_FALSE(record);
-  EXPECT_EQ(record.error().kind, ErrorKind::invalid_input);
-  EXPECT_THAT(record.error().what, StartsWith("the baseline itself is wrong"));
+  EXPECT_EQ(record.error().kind, ErrorKind::internal) << "nobody but ako wrote it";
+  EXPECT_THAT(record.error().what, StartsWith("the baseline that ako wrote does not stand: compile error"));
+  EXPECT_THAT(record.error().advice, HasSubstr("please report"));
   auto kept = read_campaign(folder);
   ASSERT_TRUE(kept) << to_text(kept.error());
   EXPECT_EQ(kept->phase, Phase::done);
@@ -226,6 +228,55 @@ TEST_F(EngineTest, KeepsWithinItsSecondsAndStillVerifiesTheBest) {
   EXPECT_LE(record.seconds, 62);
   EXPECT_GE(record.seconds, 45) << "the budget is used";
   EXPECT_LT(agent_.budgets.back().seconds_left, agent_.budgets.front().seconds_left);
+}
+
+TEST_F(EngineTest, AShortBudgetJudgesAkosOwnBaselineOnTheRepresentativeShapesFirst) {
+  Manifest manifest;
+  manifest.budget_seconds = 20;
+  judge_.kernels["fast"] = {.us = 500};
+  CampaignRecord record = run_all({"fast"}, manifest);
+  EXPECT_EQ(judge_.asked.front(), "decide naive");
+  EXPECT_EQ(std::count(judge_.asked.begin(), judge_.asked.end(), "decide naive full"), 0);
+  EXPECT_THAT(record.rounds[0].verdict.notes, Contains(HasSubstr("representative shapes")));
+  EXPECT_EQ(record.rounds[1].decision, RoundDecision::accepted);
+}
+
+TEST_F(EngineTest, AnAmpleBudgetJudgesTheBaselineOnAllShapes) {
+  Manifest manifest;
+  manifest.budget_seconds = 1000;
+  CampaignRecord record = run_all({}, manifest);
+  EXPECT_THAT(judge_.asked, ElementsAre("decide naive", "decide naive full"));
+  EXPECT_EQ(record.rounds[0].verdict.timings.size(), 2u);
+}
+
+TEST_F(EngineTest, AnEndedCampaignRunsTheRoundsThatAreAskedForWhateverItsBudget) {
+  Manifest manifest;
+  manifest.budget_seconds = 10;
+  judge_.seconds_per_question = 6;
+  for (int i = 0; i < 9; ++i) judge_.kernels[fmt::format("s{}", i)] = {.us = 2000};
+  agent_.plan = {"s0", "s1", "s2", "s3"};
+  auto folder = create(manifest);
+  auto record = run(folder);
+  ASSERT_TRUE(record) << to_text(record.error());
+  std::size_t before = record->rounds.size();
+  ASSERT_TRUE(extend_campaign(folder, 0, 1));
+  FakeAgent again;
+  again.plan = agent_.plan;
+  record = run(folder, judge_, again);
+  ASSERT_TRUE(record) << to_text(record.error());
+  EXPECT_EQ(record->rounds.size(), before + 1);
+  EXPECT_THAT(record->termination, StartsWith("T3"));
+  ASSERT_TRUE(extend_campaign(folder, 60, 0));
+  EXPECT_EQ(read_campaign(folder)->manifest.max_iterations, 0) << "rounds that are spent do not end it again";
+}
+
+TEST_F(EngineTest, AnUnclearRoundIsNoVerifiedDirection) {
+  judge_.kernels["close"] = {.us = 986};  // between the noise and an answer
+  CampaignRecord record = run_all({"close"});
+  ASSERT_FALSE(conclusive(record.rounds[1])) << record.rounds[1].reason;
+  std::string log = *read_file(layout::optimize_log(record.folder));
+  EXPECT_THAT(log, HasSubstr("### Verified Ineffective Directions\n\n- none\n"));
+  EXPECT_THAT(log, HasSubstr("### Directions Without a Clear Answer\n\n- round-2"));
 }
 
 TEST_F(EngineTest, TheUserStopsItBetweenStepsAndGoesOnLater) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 namespace ako {
 namespace {
@@ -94,6 +95,26 @@ TEST(Ruling, NeverAcceptsWhatIsNotCorrect) {
         << name_of(outcome);
     EXPECT_FALSE(rule(verdict, std::nullopt).reason.empty());
   }
+}
+
+TEST(Conclusive, SaysWhetherARolledBackRoundFoundSomethingOut) {
+  RoundRecord round;
+  round.decision = RoundDecision::rolled_back;
+  for (auto [clarity, answer] : std::map<Clarity, bool>{{Clarity::slower, true},
+                                                        {Clarity::same, true},
+                                                        {Clarity::ambiguous, false},
+                                                        {Clarity::faster, false}}) {
+    round.verdict = compared(clarity, 0.9);
+    EXPECT_EQ(conclusive(round), answer) << name_of(clarity);
+  }
+  round.verdict = compared(Clarity::faster, 0.9);
+  round.confirmation = compared(Clarity::ambiguous, 0.9);
+  EXPECT_FALSE(conclusive(round)) << "a first gain that was unclear when repeated";
+  round.confirmation = of(Wrong{});
+  EXPECT_TRUE(conclusive(round));
+  round.confirmation.reset();
+  round.verdict = of(Rejected{"R1", "measured before", ""});
+  EXPECT_FALSE(conclusive(round)) << "refused without a measurement";
 }
 
 TEST(Ruling, DoesNotAcceptAVerdictWithoutComparison) {

@@ -62,10 +62,27 @@ TEST_F(CampaignCommands, ListShowAndReportReadItBack) {
   EXPECT_TRUE(fs::exists(path() / "report.html"));
 }
 
+TEST_F(CampaignCommands, TimeNamesTheWrongKernelWhicheverSideItIsOn) {
+  for (std::string factor : {"2", "3"}) {
+    std::string source =
+        "#include <cstdint>\nextern \"C\" void twice(const float* x, float* y, int64_t n) {\n"
+        "  for (int64_t i = 0; i < n; ++i) y[i] = " +
+        factor + " * x[i];\n}\n";
+    ASSERT_TRUE(write_file(home_->path() / ("times" + factor + ".cpp"), source));
+  }
+  for (auto [a, b] : {std::pair("times3.cpp", "times2.cpp"), std::pair("times2.cpp", "times3.cpp")}) {
+    Exit exit = ako({"time", a, b, "-p", "twice.yaml", "--screen"}, home_->path());
+    EXPECT_EQ(exit.code, 1) << exit.errors;
+    EXPECT_THAT(exit.output, testing::StartsWith("times3.cpp: wrong: y[")) << a;
+  }
+  EXPECT_EQ(ako({"time", "times2.cpp", "times2.cpp", "-p", "twice.yaml", "--screen"}, home_->path()).code, 0);
+}
+
 TEST_F(CampaignCommands, ResumingAnEndedCampaignTellsItsResultAgain) {
   Exit again = ako({"resume", folder(), "--json"}, home_->path());
   EXPECT_EQ(again.code, 0) << again.errors;
   EXPECT_EQ(json_of(again)["rounds"], json_of(exit_)["rounds"]);
+  EXPECT_THAT(again.errors, HasSubstr("has ended; to go on add --budget or --rounds"));
 }
 
 }  // namespace

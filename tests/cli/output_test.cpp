@@ -10,12 +10,12 @@ namespace {
 
 TEST(ParseDuration, ReadsNumbersWithUnits) {
   for (auto [text, seconds] : std::map<std::string, double>{
-           {"60", 60}, {"60s", 60}, {"250ms", 0.25}, {"5m", 300}, {"2min", 120}, {"1.5h", 5400}, {"0", 0}})
+           {"60", 60}, {"60s", 60}, {"250ms", 0.25}, {"5m", 300}, {"2min", 120}, {"1.5h", 5400}, {"0.5", 0.5}})
     EXPECT_EQ(parse_duration(text)->count(), seconds) << text;
 }
 
 TEST(ParseDuration, RefusesEverythingElse) {
-  for (std::string text : {"", "s", "-1s", "1d", "nan", "inf", "1e300h", "1 s", "1s2", "one"})
+  for (std::string text : {"", "s", "-1s", "1d", "nan", "inf", "1e300h", "1 s", "1s2", "one", "0", "0s"})
     EXPECT_FALSE(parse_duration(text)) << text;
 }
 

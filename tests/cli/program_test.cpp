@@ -77,6 +77,17 @@ TEST(Program, BadInputIsExitThreeWithAJsonErrorWhenAskedFor) {
   EXPECT_EQ(ako({"optimize", "softmax", "--budget", "soon", "--yes"}).code, 3);
 }
 
+TEST(Program, ABudgetOfNothingAndAnUnknownAgentAreRefusedBeforeThereIsAFolder) {
+  TemporaryFolder folder = *TemporaryFolder::create("ako-cli-test");
+  Exit nothing = ako({"optimize", "softmax", "--budget", "0s", "--yes", "--workspace", "w"}, folder.path());
+  EXPECT_EQ(nothing.code, 3);
+  EXPECT_THAT(nothing.errors, HasSubstr("help: write 90s"));
+  Exit agent = ako({"optimize", "softmax", "--agent", "gpt", "--yes", "--workspace", "w"}, folder.path());
+  EXPECT_EQ(agent.code, 3);
+  EXPECT_THAT(agent.errors, HasSubstr("no agent called 'gpt'"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "w"));
+}
+
 TEST(Program, AProblemWithMistakesIsToldByLineAndColumn) {
   TemporaryFolder folder = *TemporaryFolder::create("ako-cli-test");
   ASSERT_TRUE(write_file(folder.path() / "p.yaml", "problem: p\nsummary: s\ntensorz: {}\n"));
