@@ -7,8 +7,10 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -24,21 +26,46 @@ using Names = std::span<const char* const>;
 // What glibc, libgomp and libstdc++ need of a process that computes: memory, threads, waiting, time, and
 // asking about itself. None of these reaches another process, a file or the network.
 constexpr const char* kComputing[] = {
-    "brk",          "munmap",         "madvise",       "futex",        "set_robust_list",   "rseq",
-    "sched_yield",  "getcpu",         "exit",          "exit_group",   "sched_getaffinity", "sigaltstack",
-    "rt_sigreturn", "rt_sigprocmask", "clock_gettime", "clock_getres", "gettimeofday",      "time",
-    "getpid",       "gettid",         "getppid",       "getuid",       "geteuid",           "getgid",
-    "getegid",      "getrandom",      "nanosleep",     "getrusage",    "clock_nanosleep",   "restart_syscall",
-    "sysinfo",      "uname",          "times",         "fstat",
+    "brk",
+    "munmap",
+    "madvise",
+    "futex",
+    "set_robust_list",
+    "sched_yield",
+    "getcpu",
+    "exit",
+    "exit_group",
+    "sched_getaffinity",
+    "sigaltstack",
+    "rt_sigreturn",
+    "rt_sigprocmask",
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "time",
+    "getpid",
+    "gettid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "getrandom",
+    "nanosleep",
+    "getrusage",
+    "clock_nanosleep",
+    "restart_syscall",
+    "sysinfo",
+    "uname",
+    "times",
+    "fstat",
 };
 
 // The dynamic loader and the constructors of libraries.
 constexpr const char* kLoading[] = {
-    "read",       "pread64",    "close",      "lseek",   "stat",
-    "lstat",      "newfstatat", "access",     "statx",   "faccessat",
-    "faccessat2", "readlink",   "readlinkat", "getcwd",  "set_tid_address",
-    "arch_prctl", "mmap",       "mprotect",   "mremap",  "seccomp",
-    "write",      "writev",     "fcntl",      "recvmsg", "rt_sigaction",
+    "read",  "pread64",   "close",      "lseek",    "stat",       "lstat",  "newfstatat",      "access",
+    "statx", "faccessat", "faccessat2", "readlink", "readlinkat", "getcwd", "set_tid_address", "arch_prctl",
+    "mmap",  "mprotect",  "mremap",     "seccomp",  "write",      "writev", "fcntl",           "recvmsg",
 };
 
 constexpr const char* kCompiling[] = {
@@ -212,10 +239,18 @@ void refuse_politely(Builder& filter) {
   filter.refuse("mlock", EPERM);
   filter.refuse("mbind", EPERM);
   filter.refuse("membarrier", ENOSYS);
+  filter.refuse("rseq", ENOSYS);  // its area in the thread's memory would show that the thread was stopped
 }
 
 /// A second view of a buffer would outlive the one that the runner takes away (realloc copies instead).
 void refuse_second_views(Builder& filter) { filter.refuse("mremap", ENOMEM); }
+
+/// A handler of SIGCONT would learn that the guest was stopped; one of SIGSYS, what the filter refuses.
+void allow_handlers(Builder& filter, std::initializer_list<int> but) {
+  for (int signal = 1; signal <= 64; ++signal)
+    if (std::ranges::find(but, signal) == but.end())
+      filter.allow("rt_sigaction", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(signal))});
+}
 
 Builder run_filter(const FilterDescriptors& descriptors) {
   Builder filter(SCMP_ACT_TRAP);
@@ -224,13 +259,15 @@ Builder run_filter(const FilterDescriptors& descriptors) {
   allow_data_mappings(filter);
   refuse_politely(filter);
   refuse_second_views(filter);
-  filter.allow("rt_sigaction", {SCMP_A0(SCMP_CMP_NE, SIGSYS)});
+  allow_handlers(filter, {SIGSYS, SIGCONT});
   for (const char* call : {"write", "writev"}) {
     filter.allow(call, {SCMP_A0(SCMP_CMP_EQ, STDOUT_FILENO)});
     filter.allow(call, {SCMP_A0(SCMP_CMP_EQ, STDERR_FILENO)});
   }
   filter.allow("newfstatat", {SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH)});  // how glibc spells fstat
-  filter.allow("recvmsg", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(descriptors.channel))});
+  // Without MSG_PEEK, which would leave copies of the buffers' descriptors.
+  filter.allow("recvmsg", {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(descriptors.channel)),
+                           SCMP_A2(SCMP_CMP_EQ, MSG_CMSG_CLOEXEC)});
   filter.allow("close", {SCMP_A0(SCMP_CMP_GE, static_cast<scmp_datum_t>(descriptors.first_own))});
   return filter;
 }
@@ -241,6 +278,7 @@ Builder load_filter(bool exec) {
   filter.allow(Names(kLoading));
   allow_threads(filter);
   refuse_politely(filter);
+  allow_handlers(filter, {SIGCONT});
   constexpr scmp_datum_t writing = O_ACCMODE | O_CREAT | O_TRUNC;
   filter.allow("openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, writing, O_RDONLY)});
   filter.allow("open", {SCMP_A1(SCMP_CMP_MASKED_EQ, writing, O_RDONLY)});
@@ -254,6 +292,7 @@ Builder compile_filter() {
   filter.allow(Names(kComputing));
   filter.allow(Names(kLoading));
   filter.allow(Names(kCompiling));
+  filter.allow("rt_sigaction");
   constexpr scmp_datum_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                       CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
   filter.allow("clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, namespaces, 0)});
