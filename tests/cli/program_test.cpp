@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <regex>
+#include <set>
+
 #include "base/clock.h"
 #include "base/version.h"
 
@@ -50,6 +53,34 @@ TEST(Program, EveryCommandExplainsItselfWithExamples) {
     EXPECT_THAT(exit.output, HasSubstr("Examples:")) << name;
     EXPECT_THAT(exit.output, HasSubstr("--json")) << name;
     EXPECT_THAT(*read_file(AKO_SOURCE_DIR "/docs/commands.md"), HasSubstr("## ako " + name)) << "documented";
+  }
+}
+
+/// "--shape" of every line of options in a help text.
+std::set<std::string> long_options(const std::string& help) {
+  static const std::regex option("\n +(?:-.,)?(--[a-z-]+)");
+  std::set<std::string> found;
+  for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at)
+    found.insert((*at)[1]);
+  return found;
+}
+
+TEST(Program, EveryOptionIsDocumented) {
+  std::string document = *read_file(AKO_SOURCE_DIR "/docs/commands.md");
+  auto section_of = [&](const std::string& name) {
+    std::size_t begin = document.find("## ako " + name + "\n");
+    return document.substr(begin, document.find("\n## ", begin) - begin);
+  };
+  for (const std::string& name : commands()) {
+    std::string section = section_of(name);
+    if (name == "time") section += section_of("check");
+    std::set<std::string> options = long_options(ako({name, "--help"}).output);
+    if (name == "bench")
+      for (const char* one : {"noise", "search"})
+        options.merge(long_options(ako({name, one, "--help"}).output));
+    EXPECT_TRUE(options.contains("--json")) << name;
+    for (const char* everywhere : {"--help", "--json", "--quiet", "--color"}) options.erase(everywhere);
+    for (const std::string& option : options) EXPECT_THAT(section, HasSubstr(option)) << "ako " << name;
   }
 }
 
