@@ -18,8 +18,8 @@
 namespace ako {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// C = A times B with the given axes, e.g. {"M, K", "K, N", "M, N"}; indices are the axes in lower case.
 struct Form {
