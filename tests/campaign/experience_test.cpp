@@ -6,7 +6,7 @@
 namespace ako {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class AdvisedAgent : public testing_fakes::FakeAgent {
  public:
@@ -66,7 +66,7 @@ TEST_F(ExperienceTest, TellsTheNextCampaignBeforeItsBaseline) {
   ASSERT_TRUE(log);
   EXPECT_THAT(*log, HasSubstr("### Historical tips"));
   EXPECT_LT(log->find("### Historical tips"), log->find("### round-1 "));
-  EXPECT_THAT(events_, testing::Contains("READ_HISTORICAL_TIPS"));
+  EXPECT_THAT(events_, ::testing::Contains("READ_HISTORICAL_TIPS"));
 }
 
 TEST_F(ExperienceTest, TellsAResumedCampaignWhatItWasToldAtFirst) {
@@ -104,7 +104,7 @@ TEST_F(ExperienceTest, GoesOnWithoutTipsThatCannotBeRead) {
   auto record = run_remembering(create(), agent);
   ASSERT_TRUE(record) << to_text(record.error());
   EXPECT_FALSE(record->termination.empty());
-  EXPECT_THAT(events_, testing::Contains(HasSubstr("cannot be read")));
+  EXPECT_THAT(events_, ::testing::Contains(HasSubstr("cannot be read")));
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 namespace ako::testing_fakes {
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class LibraryTest : public CampaignTest {
  protected:

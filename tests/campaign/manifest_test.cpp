@@ -8,7 +8,7 @@
 namespace ako {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Manifest, ReadsWhatItWrites) {
   Manifest manifest;
@@ -106,7 +106,7 @@ TEST(Layout, NamesFoldersWithoutAwkwardLetters) {
   Manifest manifest;
   manifest.target_op = "../a b\x1b[31m/é";
   std::string name = layout::folder_name(manifest, "2026-11-21");
-  EXPECT_THAT(name, testing::MatchesRegex("[a-z0-9_.-]+_cpp_host_20261121"));
+  EXPECT_THAT(name, ::testing::MatchesRegex("[a-z0-9_.-]+_cpp_host_20261121"));
   EXPECT_NE(name[0], '.');
 }
 

@@ -12,7 +12,7 @@ namespace ako::testing_fakes {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr int killed = 42;
 
@@ -148,8 +148,8 @@ TEST_F(RecoveryTest, AnAgentIsToldOfAllClosedRoundsOnResume) {
   again.learned.clear();
   again.proposed.clear();
   ASSERT_TRUE(run(folder, judge_, again));
-  EXPECT_THAT(again.learned, testing::ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(again.proposed, testing::ElementsAre("a|b"));
+  EXPECT_THAT(again.learned, ::testing::ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(again.proposed, ::testing::ElementsAre("a|b"));
 }
 
 TEST_F(RecoveryTest, ProjectionsThatAreMissingOrTornAreMadeAgain) {

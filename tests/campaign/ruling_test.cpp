@@ -10,7 +10,7 @@
 namespace ako {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Verdict compared(Clarity clarity, double ratio, bool core_regressed = false) {
   Verdict verdict;

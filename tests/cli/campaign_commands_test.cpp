@@ -8,9 +8,9 @@ namespace ako::testing_program {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class CampaignCommands : public testing::Test {
+class CampaignCommands : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     home_ = new TemporaryFolder(*TemporaryFolder::create("ako-cli-test"));
@@ -73,7 +73,7 @@ TEST_F(CampaignCommands, TimeNamesTheWrongKernelWhicheverSideItIsOn) {
   for (auto [a, b] : {std::pair("times3.cpp", "times2.cpp"), std::pair("times2.cpp", "times3.cpp")}) {
     Exit exit = ako({"time", a, b, "-p", "twice.yaml", "--screen"}, home_->path());
     EXPECT_EQ(exit.code, 1) << exit.errors;
-    EXPECT_THAT(exit.output, testing::StartsWith("times3.cpp: wrong: y[")) << a;
+    EXPECT_THAT(exit.output, ::testing::StartsWith("times3.cpp: wrong: y[")) << a;
   }
   EXPECT_EQ(ako({"time", "times2.cpp", "times2.cpp", "-p", "twice.yaml", "--screen"}, home_->path()).code, 0);
 }

@@ -14,7 +14,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// Of machines without a GPU, wherever it runs.
-class GpuTargets : public testing::Test {
+class GpuTargets : public ::testing::Test {
  protected:
   void SetUp() override {
     ::setenv("AKO_CUDA_LIBRARY", "/nowhere/libcuda.so.1", 1);

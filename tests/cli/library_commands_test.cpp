@@ -7,13 +7,13 @@
 namespace ako::testing_program {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string row_sort = AKO_SOURCE_DIR "/examples/row_sort/row_sort.yaml";
 
 TEST(Explain, SaysUnknownForWhatAProblemWithoutMathDoesNotTell) {
   std::string text = ako({"explain", row_sort, "--shape", "T=4,D=16"}).output;
-  EXPECT_THAT(text, testing::ContainsRegex("pattern: unknown(.|\n)*T=4,D=16 .* unknown +512 B +unknown"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("pattern: unknown(.|\n)*T=4,D=16 .* unknown +512 B +unknown"));
   nlohmann::json shape = json_of(ako({"explain", row_sort, "--shape", "T=4,D=16", "--json"}))["shapes"][0];
   EXPECT_TRUE(shape["flops"].is_null());
   EXPECT_TRUE(shape["intensity"].is_null());

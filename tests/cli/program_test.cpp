@@ -12,7 +12,7 @@
 namespace ako::testing_program {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::vector<std::string> commands() {
   // From the completions, which are generated from the commands themselves.

@@ -150,7 +150,7 @@ struct Misdeed {
   std::string name;
   std::function<double(double)> done;
 };
-class OneOfHalfAMillion : public testing::TestWithParam<Misdeed> {};
+class OneOfHalfAMillion : public ::testing::TestWithParam<Misdeed> {};
 TEST_P(OneOfHalfAMillion, IsFoundAndNamed) {
   auto expected = normal_values(1 << 19), got = expected;
   constexpr std::size_t kWhere = 345678;
@@ -167,7 +167,7 @@ TEST_P(OneOfHalfAMillion, IsFoundAndNamed) {
                    .ok);
 }
 INSTANTIATE_TEST_SUITE_P(All, OneOfHalfAMillion,
-                         testing::Values(Misdeed{"Zeroed", [](double) { return 0.0; }},
+                         ::testing::Values(Misdeed{"Zeroed", [](double) { return 0.0; }},
                                          Misdeed{"Negated", [](double v) { return -v; }},
                                          Misdeed{"AFifthTooLarge", [](double v) { return 1.2 * v; }}),
                          [](const auto& one) { return one.param.name; });

@@ -89,7 +89,7 @@ TEST(BatchOverlap, ForgivesWakingUpAndInterruptions) {
   EXPECT_FALSE(batch_overlap(samples(interrupted, 100), samples({}, 0), 1, 2));
 }
 
-Problem shipped(const std::string& name) {
+Problem shipped_problem(const std::string& name) {
   auto problem = load_problem(std::string(AKO_SOURCE_DIR) + "/problems/" + name + ".yaml");
   EXPECT_TRUE(problem) << name;
   return std::move(*problem);
@@ -106,7 +106,7 @@ Shape shape_of(const Problem& problem, std::string_view text) {
 }
 
 TEST(Floor, HoldsOnlyWhereDataCannotBeCached) {
-  auto softmax = shipped("softmax");
+  auto softmax = shipped_problem("softmax");
   EXPECT_EQ(floor_of(softmax, shape_of(softmax, "T=64,D=1024"), machine()).count(), 0);
   double bytes = 2.0 * 4096 * 4096 * 4;
   EXPECT_NEAR(floor_of(softmax, shape_of(softmax, "T=4096,D=4096"), machine()).count(), 1e6 * bytes / 30e9,
@@ -114,20 +114,20 @@ TEST(Floor, HoldsOnlyWhereDataCannotBeCached) {
 }
 
 TEST(Floor, IsUnknownOnAMachineThatWasNeverMeasured) {
-  auto softmax = shipped("softmax");
+  auto softmax = shipped_problem("softmax");
   TargetFacts bare;
   EXPECT_EQ(floor_of(softmax, shape_of(softmax, "T=4096,D=4096"), bare).count(), 0);
 }
 
 TEST(Floor, RefusesTimesBelowIt) {
-  auto softmax = shipped("softmax");
+  auto softmax = shipped_problem("softmax");
   auto shape = shape_of(softmax, "T=4096,D=4096");
   EXPECT_TRUE(below_roofline(softmax, shape, machine(), 100));
   EXPECT_FALSE(below_roofline(softmax, shape, machine(), 7000));
 }
 
 TEST(CheckPlan, TriesThreeSeedsAndEveryStyleOnSmallShapes) {
-  auto softmax = shipped("softmax");
+  auto softmax = shipped_problem("softmax");
   auto cases = plan_checks(softmax, shape_of(softmax, "T=7,D=100"), 1, false);
   auto declared =
       std::count_if(cases.begin(), cases.end(), [](auto one) { return one.style == InputStyle::declared; });
@@ -137,7 +137,7 @@ TEST(CheckPlan, TriesThreeSeedsAndEveryStyleOnSmallShapes) {
 }
 
 TEST(CheckPlan, SpendsLittleOnHugeShapesButNeverNothing) {
-  auto softmax = shipped("softmax");
+  auto softmax = shipped_problem("softmax");
   auto huge = shape_of(softmax, "T=16384,D=8192");
   EXPECT_EQ(plan_checks(softmax, huge, 1, false).size(), 1u);
   EXPECT_EQ(plan_checks(softmax, huge, 1, true).size(), 2u);

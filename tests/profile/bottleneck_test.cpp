@@ -7,9 +7,9 @@
 namespace ako {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class BottleneckTest : public testing::Test {
+class BottleneckTest : public ::testing::Test {
  protected:
   BottleneckTest() {
     auto parsed = parse_problem(

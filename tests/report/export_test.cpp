@@ -10,7 +10,7 @@ namespace ako {
 namespace {
 
 /// Writes an export of the plain kernel of `problem` and runs its own test.
-class Export : public testing::Test {
+class Export : public ::testing::Test {
  protected:
   void write(const std::string& name, const std::string& shapes) {
     auto shipped = load_problem(std::filesystem::path(AKO_SOURCE_DIR) / "problems" / (name + ".yaml"));

@@ -15,12 +15,12 @@
 namespace ako {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 const Schema things{"things", {"CREATE TABLE things(name TEXT PRIMARY KEY, size REAL)"}};
 
-class DatabaseTest : public testing::Test {
+class DatabaseTest : public ::testing::Test {
  protected:
   fs::path file() const { return folder_.path() / "test.db"; }
   Database open(const std::vector<Schema>& schemas = {things}) {
