@@ -52,13 +52,18 @@ INSTANTIATE_TEST_SUITE_P(Guests, HonestGuest,
                          [](const auto& of) { return std::string(of.param).substr(7); });
 
 TEST(BackgroundGuest, FaultsWhenItsBuffersAreTakenAway) {
-  GuestRun run;
-  ASSERT_TRUE(run.start("background"));
-  auto ran = run.guest->run_withdrawing(std::vector{1});
-  ASSERT_TRUE(ran) << ran.error().what;
-  auto* fault = std::get_if<GuestFault>(&*ran);
-  ASSERT_TRUE(fault);
-  EXPECT_THAT(fault->reason, HasSubstr("after its launch had returned"));
+  // Whether the thread left behind comes to run before the guest is stopped again is chance.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    GuestRun run;
+    ASSERT_TRUE(run.start("background"));
+    auto ran = run.guest->run_withdrawing(std::vector{1});
+    ASSERT_TRUE(ran) << ran.error().what;
+    if (auto* fault = std::get_if<GuestFault>(&*ran)) {
+      EXPECT_THAT(fault->reason, HasSubstr("after its launch had returned"));
+      return;
+    }
+  }
+  FAIL() << "it got away with it a hundred times";
 }
 
 // ---- candidates that break one ----
