@@ -72,7 +72,7 @@ double final_estimate(const CampaignRecord& record) {
   double blocks = block_seconds(record.rounds.front().verdict, Level::full) * DecisionRule().minimum_blocks;
   const Verdict& confirmed = latest(record, Level::full);
   double before = confirmed.against_incumbent ? confirmed.spent.time_s : 0;
-  return fixed_seconds(record, Level::full) + std::max(blocks, before);
+  return fixed_seconds(record, Level::full) + 1.3 * std::max(blocks, before);  // a busier minute may come
 }
 
 constexpr double grace = 2;  // a budget is held to within these seconds and what a cancel takes

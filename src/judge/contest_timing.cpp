@@ -70,7 +70,11 @@ class Rounds {
   }
 
   /// Past the budget every block counts: a disturbed one widens the interval, a missing one leaves none.
-  bool may_repeat() const { return disturbed_ <= kept_ && watch_.elapsed() < request_.budget; }
+  /// Repeats get less than half of the time.
+  bool may_repeat() const {
+    const Seconds limit = request_.limit > Seconds(0) ? request_.limit : request_.budget;
+    return disturbed_ <= kept_ && watch_.elapsed() < 0.4 * std::min(limit, request_.budget);
+  }
 
   Judged<void> play_until(int goal, Sequential& sequential) {
     for (std::size_t i = 0; i < sittings_.size() && !out_of_time_; ++i) {
